@@ -1,0 +1,221 @@
+"""The record of one round: the immutable file that `benchmarks` writes and `regress` reads.
+
+A round file is gzipped JSON of one `Round`. It is the only truth: the ledger, asv's results and
+every report are derived from such files. `SCHEMA` counts incompatible changes of this module.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+__all__ = [
+    "SCHEMA",
+    "Case",
+    "CaseRecord",
+    "Facts",
+    "Machine",
+    "Protocol",
+    "Round",
+    "StackRef",
+    "Status",
+]
+
+SCHEMA: Final = 1
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    pass
+
+
+class Case(_Record, order=True):
+    """A workload run by a backend; with a metric it names a cell.
+
+    Attributes
+    ----------
+    workload
+        Slug of the workload.
+    backend
+        Name of the backend.
+    """
+
+    workload: str
+    backend: str
+
+    def __str__(self) -> str:
+        return f"{self.workload}@{self.backend}"
+
+
+class Status(StrEnum):
+    """What became of a case in a round."""
+
+    MEASURED = "measured"
+    SKIPPED = "skipped"
+    """The adapter said `Unsupported`: nothing was tried."""
+    FAILED = "failed"
+    """It raised, or its output was not finite."""
+    QUARANTINED = "quarantined"
+    """It killed or hung the process; the round was redone without it."""
+
+
+class Facts(_Record):
+    """What a library decided for a case; a fact it does not give is None.
+
+    Attributes
+    ----------
+    resolved_backend
+        What `auto` became, e.g. `fa3`.
+    splits_kv
+        Whether some request's KV is split over several work items.
+    chunk_tokens
+        KV tokens of one chunk.
+    padded_batch
+        Work items of the planned grid, padding included.
+    q_tile
+        Rows of a query tile.
+    max_splits
+        Chunks of the request that is split most.
+    """
+
+    resolved_backend: str | None = None
+    splits_kv: bool | None = None
+    chunk_tokens: int | None = None
+    padded_batch: int | None = None
+    q_tile: int | None = None
+    max_splits: int | None = None
+
+
+class CaseRecord(_Record):
+    """One case in one round.
+
+    Attributes
+    ----------
+    reason
+        Why it was not measured; empty if it was.
+    kernel_us
+        Median kernel time of each pass, in microseconds.
+    samples
+        Samples behind each pass median.
+    sm_mhz
+        SM clock read after each pass's block, in MHz; empty where it cannot be read.
+    plan_us
+        Host time of single plan() calls, in microseconds; empty without plan().
+    error
+        Relative L2 error of the output against a float32-or-better reference.
+    workspace_bytes
+        Device memory the backend holds beside inputs and output.
+    warnings
+        Stable codes of what is doubtful about this measurement.
+    """
+
+    case: Case
+    status: Status
+    reason: str = ""
+    kernel_us: tuple[float, ...] = ()
+    samples: tuple[int, ...] = ()
+    sm_mhz: tuple[int, ...] = ()
+    plan_us: tuple[float, ...] = ()
+    error: float | None = None
+    workspace_bytes: int | None = None
+    facts: Facts | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class StackRef(_Record):
+    """The stack that was measured, as pinned and as imported.
+
+    Attributes
+    ----------
+    digest
+        SHA-256 over the stack's pins and wheel hashes.
+    imported
+        Version of each pinned distribution that the worker really imported.
+    """
+
+    tag: str
+    digest: str
+    imported: dict[str, str]
+
+
+class Machine(_Record):
+    """Where a round ran. Equal `name` alone does not make rounds comparable; see regress.
+
+    Attributes
+    ----------
+    name
+        The user's name for this kind of machine, e.g. `h200`.
+    gpu
+        Model as the driver calls it, or `cpu`.
+    gpu_uuid
+        The card; empty without one.
+    driver, cuda, nvcc, torch, python
+        Versions; empty where there is none.
+    """
+
+    name: str
+    gpu: str
+    gpu_uuid: str
+    sm_count: int
+    driver: str
+    cuda: str
+    nvcc: str
+    torch: str
+    python: str
+
+
+class Protocol(_Record):
+    """How times were taken; rounds of different protocols are never compared.
+
+    Attributes
+    ----------
+    version
+        Counts changes of the measuring code that move times.
+    timer
+        `cuda-graph-events` or `perf-counter`.
+    passes
+        Shuffled passes over all cases.
+    block_ms, rest_ms
+        Time budget of one case's block in a pass, and idle time before it.
+    flush_bytes
+        Device memory overwritten before each sample, so that the L2 cache is cold.
+    """
+
+    version: int
+    timer: str
+    passes: int
+    block_ms: float
+    rest_ms: float
+    flush_bytes: int
+
+
+class Round(_Record):
+    """One fresh process of one stack: the unit of analysis.
+
+    Attributes
+    ----------
+    id
+        Unique; two files with one id are one round.
+    campaign
+        One stretch of measuring on one machine; rounds of one campaign are interleaved.
+    started_at
+        UTC, ISO 8601.
+    tier
+        `gate`, `nightly`, `sweep`, or `custom` for a hand-picked set.
+    seconds
+        Where the time went: `import`, `build`, `measure`, `kernels` (measured kernels and their
+        flushes, a part of `measure`), `total`.
+    cases
+        Every case that was planned, whatever became of it.
+    """
+
+    schema: int
+    id: str
+    campaign: str
+    started_at: str
+    stack: StackRef
+    machine: Machine
+    protocol: Protocol
+    tier: str
+    seconds: dict[str, float]
+    cases: tuple[CaseRecord, ...]
+    warnings: tuple[str, ...] = ()
