@@ -128,10 +128,6 @@ def alias_of(name: str, workload: Workload) -> str | None:
     if not name.startswith("fa3-kvcache-pack-"):
         return None
     pack, splits = name.removeprefix("fa3-kvcache-pack-").split("-splits-")
-    if workload.shape.group == 1:
-        effective = "false"
-    elif pack == "false" and splits in ("1", "auto"):
-        effective = "false"
-    else:
-        effective = "true"
+    never_packs = workload.shape.group == 1 or (pack == "false" and splits in {"1", "auto"})
+    effective = "false" if never_packs else "true"
     return None if effective == pack else kvcache_name(effective, splits)

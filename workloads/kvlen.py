@@ -80,7 +80,7 @@ def _even(total: int, parts: int) -> tuple[int, ...]:
 
 def _weights(kind: str, batch: int, seed: int) -> list[float]:
     # Only random() and inverse CDFs: Python guarantees that sequence across versions.
-    draws = random.Random(seed)
+    draws = random.Random(seed)  # noqa: S311 - reproducible, not secret
     if kind == "lognormal":
         normal = NormalDist()
         return [

@@ -45,7 +45,7 @@ def _sglang_tensor_cores(workload: Workload) -> str | None:
 
 
 def _sglang_fa2(workload: Workload) -> str | None:
-    """The same rule with FlashInfer's backend pinned to fa2."""
+    """Follow the same rule with FlashInfer's backend pinned to fa2."""
     if workload.phase is Phase.PREFILL:
         return "flashinfer-prefill-fa2"
     chosen = _sglang_tensor_cores(workload)

@@ -28,7 +28,7 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     pass
 
 
-class Case(_Record, order=True):
+class Case(_Record, frozen=True, order=True):
     """A workload run by a backend; with a metric it names a cell.
 
     Attributes
@@ -58,7 +58,7 @@ class Status(StrEnum):
     """It killed or hung the process; the round was redone without it."""
 
 
-class Facts(_Record):
+class Facts(_Record, frozen=True):
     """What a library decided for a case; a fact it does not give is None.
 
     Attributes
@@ -85,7 +85,7 @@ class Facts(_Record):
     max_splits: int | None = None
 
 
-class CaseRecord(_Record):
+class CaseRecord(_Record, frozen=True):
     """One case in one round.
 
     Attributes
@@ -121,7 +121,7 @@ class CaseRecord(_Record):
     warnings: tuple[str, ...] = ()
 
 
-class StackRef(_Record):
+class StackRef(_Record, frozen=True):
     """The stack that was measured, as pinned and as imported.
 
     Attributes
@@ -137,7 +137,7 @@ class StackRef(_Record):
     imported: dict[str, str]
 
 
-class Machine(_Record):
+class Machine(_Record, frozen=True):
     """Where a round ran. Equal `name` alone does not make rounds comparable; see regress.
 
     Attributes
@@ -163,7 +163,7 @@ class Machine(_Record):
     python: str
 
 
-class Protocol(_Record):
+class Protocol(_Record, frozen=True):
     """How times were taken; rounds of different protocols are never compared.
 
     Attributes
@@ -188,7 +188,7 @@ class Protocol(_Record):
     flush_bytes: int
 
 
-class Round(_Record):
+class Round(_Record, frozen=True):
     """One fresh process of one stack: the unit of analysis.
 
     Attributes
