@@ -161,7 +161,7 @@ def _prefill_workload(q_len: int, kv_len: int, batch: int, page: int) -> Workloa
 
 
 def _prefill(tier: str) -> _Chosen:
-    """Set FA2 against FA3 on Hopper: long, many short, chunked and short queries; two page sizes."""
+    """Set FA2 against FA3 on Hopper: long, many short, chunked, short queries; two page sizes."""
     paths = [f"flashinfer-prefill-{path}" for path in ("fa2", "fa3", "auto")]
     long, chunked = ((8192, 8192, 1),), ((512, 8192, 4),)
     short = ((16, 4096, 16), (2, 4096, 64))
@@ -224,7 +224,7 @@ def _fp8_kv(tier: str) -> _Chosen:
 
 
 def _cpu(tier: str) -> _Chosen:
-    """Choose work small enough for a CPU: what the embedded default measures where there is no GPU."""
+    """Choose work small enough to measure on a CPU, where there is no GPU."""
     if tier != "gate":
         return
     tiny = AttentionShape(8, 2, 64, DType.FP32, DType.FP32)

@@ -14,6 +14,7 @@ __all__ = [
     "SCHEMA",
     "Case",
     "CaseRecord",
+    "Conditions",
     "Facts",
     "Machine",
     "Protocol",
@@ -105,6 +106,10 @@ class CaseRecord(_Record, frozen=True):
         Relative L2 error of the output against a float32-or-better reference.
     workspace_bytes
         Device memory the backend holds beside inputs and output.
+    cupti_us
+        Sum of the kernels' own times in one replay as CUPTI saw them: a cross-check, not judged.
+    kernels
+        Names of the GPU kernels of one replay, in order, without arguments.
     warnings
         Stable codes of what is doubtful about this measurement.
     """
@@ -118,6 +123,8 @@ class CaseRecord(_Record, frozen=True):
     plan_us: tuple[float, ...] = ()
     error: float | None = None
     workspace_bytes: int | None = None
+    cupti_us: float | None = None
+    kernels: tuple[str, ...] = ()
     facts: Facts | None = None
     warnings: tuple[str, ...] = ()
 
@@ -194,6 +201,8 @@ class Protocol(_Record, frozen=True):
         Shuffled passes over all cases.
     block_ms, rest_ms
         Time budget of one case's block in a pass, and idle time before it.
+    heavy_block_ms, heavy_rest_ms
+        The same for compute-bound cases; the rest is kept after them too.
     flush_bytes
         Device memory overwritten before each sample, so that the L2 cache is cold.
     """
@@ -203,7 +212,25 @@ class Protocol(_Record, frozen=True):
     passes: int
     block_ms: float
     rest_ms: float
+    heavy_block_ms: float
+    heavy_rest_ms: float
     flush_bytes: int
+
+
+class Conditions(_Record, frozen=True):
+    """The card's state after one pass, read and never set.
+
+    Attributes
+    ----------
+    power_w, temperature_c
+        Board power in watts, GPU temperature in degrees Celsius.
+    throttle
+        NVML's bit mask of clock event reasons; 0 where nothing held the clocks back.
+    """
+
+    power_w: float
+    temperature_c: int
+    throttle: int
 
 
 class Round(_Record, frozen=True):
@@ -222,6 +249,8 @@ class Round(_Record, frozen=True):
     seconds
         Where the time went: `import`, `build`, `measure`, `kernels` (measured kernels and their
         flushes, a part of `measure`), `total`.
+    conditions
+        The card's state after each pass; empty where it cannot be read.
     cases
         Every case that was planned, whatever became of it.
     """
@@ -236,4 +265,5 @@ class Round(_Record, frozen=True):
     tier: str
     seconds: dict[str, float]
     cases: tuple[CaseRecord, ...]
+    conditions: tuple[Conditions, ...] = ()
     warnings: tuple[str, ...] = ()
