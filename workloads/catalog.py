@@ -193,8 +193,10 @@ def _gqa(tier: str) -> _Chosen:
     batches = (16, 32, 64, 128, 256, 512)
     if tier == "gate":
         yield _decode(_LLAMA3_8B, 128, "uniform", 128 * 2048), every[4:10]
-        yield _decode(_LLAMA3_8B, 64, "uniform", 64 * 2048), ("fa3-kvcache-metadata", _FA2)
-        yield _decode(_LLAMA3_8B, 64, "uniform", 64 * 2048), ("flash-attn-paged",)
+        yield _decode(_LLAMA3_8B, 64, "uniform", 64 * 2048), ("fa3-kvcache-metadata",)
+        # flash-attn takes pages of 256 tokens only.
+        pages = AttentionShape(_LLAMA3_8B.q_heads, _LLAMA3_8B.kv_heads, page_size=256)
+        yield _decode(pages, 64, "uniform", 64 * 2048), ("flash-attn-paged", _FA2)
         yield _decode(_MHA, 64, "uniform", 64 * 2048), (kvcache_name("false", "auto"),)
     elif tier == "nightly":
         for batch in batches:

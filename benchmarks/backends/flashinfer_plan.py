@@ -1,0 +1,84 @@
+"""Reading what FlashInfer planned from a wrapper, in any release since 0.5.0.
+
+The layouts of `_plan_info` are those of `DecodePlanInfo` and `PrefillPlanInfo` in FlashInfer's
+include/flashinfer/attention/scheduler.cuh. They are private: where they do not look as expected
+a fact is None.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from workloads.record import Facts
+
+__all__ = ["plan_facts", "workspace_bytes"]
+
+_DECODE_FIELDS: Final = 10
+_PREFILL_FIELDS: Final = 15
+_DECODE_CHUNK_OFFSET: Final = 7
+_PREFILL_Q_TILE, _PREFILL_CHUNK_OFFSET = 3, 9
+_NO_SPLIT_CHUNK: Final = 1 << 30
+
+
+def plan_facts(wrapper: Any, resolved: str | None, kv_lens: Sequence[int]) -> Facts:
+    """Return the facts of the plan a wrapper holds.
+
+    Parameters
+    ----------
+    wrapper
+        A FlashInfer decode or prefill wrapper after plan().
+    resolved
+        The backend that `auto` became; None where the word has no meaning.
+    kv_lens
+        KV tokens of each request.
+    """
+    info = _plan_info(wrapper)
+    if len(info) == _DECODE_FIELDS:
+        chunk = _chunk_tokens(wrapper, info[_DECODE_CHUNK_OFFSET])
+        return _facts(resolved, info[0], None, chunk, kv_lens)
+    if len(info) == _PREFILL_FIELDS:
+        chunk = _chunk_tokens(wrapper, info[_PREFILL_CHUNK_OFFSET])
+        return _facts(resolved, info[0], info[_PREFILL_Q_TILE], chunk, kv_lens)
+    return Facts(resolved_backend=resolved, splits_kv=False if resolved == "fa3" else None)
+
+
+def workspace_bytes(wrapper: Any) -> int | None:
+    """Return the bytes of the wrapper's own integer workspace on the device."""
+    buffer = getattr(wrapper, "_int_workspace_buffer", None)
+    return None if buffer is None else int(buffer.numel() * buffer.element_size())
+
+
+def _facts(
+    resolved: str | None,
+    padded_batch: int,
+    q_tile: int | None,
+    chunk: int | None,
+    kv_lens: Sequence[int],
+) -> Facts:
+    splits = None if chunk is None else max(-(-n // chunk) for n in kv_lens)
+    unlimited = chunk is not None and chunk >= _NO_SPLIT_CHUNK
+    return Facts(
+        resolved_backend=resolved,
+        splits_kv=None if splits is None else splits > 1,
+        chunk_tokens=None if unlimited else chunk,
+        padded_batch=padded_batch,
+        q_tile=q_tile,
+        max_splits=splits,
+    )
+
+
+def _plan_info(wrapper: Any) -> list[int]:
+    try:
+        return [int(x) for x in wrapper._plan_info]  # noqa: SLF001 - no public way to read a plan
+    except (AttributeError, TypeError):
+        return []
+
+
+def _chunk_tokens(wrapper: Any, offset: int) -> int | None:
+    """Read the chunk length, in tokens, from the pinned copy of the integer workspace."""
+    import torch
+
+    pinned = getattr(wrapper, "_pin_memory_int_workspace_buffer", None)
+    if pinned is None or not 0 <= offset <= pinned.numel() - 4:
+        return None
+    chunk = int(pinned[offset : offset + 4].view(torch.int32)[0])
+    return chunk if chunk > 0 else None

@@ -1,0 +1,58 @@
+"""FlashInfer paged prefill through its fa2 and fa3 paths, and what `auto` picks."""
+
+from typing import Any, Final
+
+from benchmarks.backends.adapter import Libraries, Prepared
+from benchmarks.backends.flashinfer_plan import plan_facts, workspace_bytes
+from benchmarks.backends.workspace import float_workspace
+from benchmarks.measure.inputs import Inputs, torch_dtype
+
+__all__ = ["NAMES", "prepare"]
+
+NAMES: Final = tuple(f"flashinfer-prefill-{path}" for path in ("fa2", "fa3", "auto"))
+
+
+def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
+    """Plan a prefill batch with the wrapper that `name` stands for.
+
+    Raises
+    ------
+    Unsupported
+        If FlashInfer cannot run here at all.
+    """
+    libraries.require("flashinfer-python")
+    from flashinfer import BatchPrefillWithPagedKVCacheWrapper
+
+    wrapper = BatchPrefillWithPagedKVCacheWrapper(
+        float_workspace(inputs.device), "NHD", backend=name.removeprefix("flashinfer-prefill-")
+    )
+
+    def plan() -> None:
+        _plan(wrapper, inputs)
+
+    plan()
+    out = inputs.empty_output()
+    cache = (inputs.paged.k, inputs.paged.v)
+    return Prepared(
+        launch=lambda: wrapper.run(inputs.q, cache, out=out),
+        plan=plan,
+        facts=lambda: plan_facts(wrapper, str(wrapper._backend), inputs.kv_lens),  # noqa: SLF001
+        workspace_bytes=workspace_bytes(wrapper),
+    )
+
+
+def _plan(wrapper: Any, inputs: Inputs) -> None:
+    shape, paged = inputs.workload.shape, inputs.paged
+    wrapper.plan(
+        inputs.cu_q_host,
+        paged.indptr_host,
+        paged.indices,
+        paged.last_page_len_host,
+        shape.q_heads,
+        shape.kv_heads,
+        shape.head_dim,
+        shape.page_size,
+        causal=inputs.workload.causal,
+        q_data_type=torch_dtype(shape.dtype),
+        kv_data_type=torch_dtype(shape.kv_dtype),
+    )

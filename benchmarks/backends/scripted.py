@@ -1,0 +1,70 @@
+"""A backend that does what a script says, for tests of everything around measuring.
+
+The script is a JSON file named by `ATTN_SCRIPT`: workload slug to behaviour, `*` for the others.
+A behaviour is `{"us": 100.0}` with, if wanted, `"spread": 0.01`, `"factor": 1.05`, or `"do"`:
+`raise`, `abort`, `hang`, `nan` or `wrong`.
+"""
+
+import json
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.backends.adapter import Libraries, Prepared, Unsupported
+from benchmarks.measure.inputs import Inputs
+from benchmarks.measure.reference import Reference
+from workloads.backend import Layout
+from workloads.record import Facts
+
+__all__ = ["NAMES", "SCRIPT_VARIABLE", "prepare"]
+
+NAMES: Final = ("scripted",)
+SCRIPT_VARIABLE: Final = "ATTN_SCRIPT"
+_HANG_S: Final = 3600.0
+
+
+def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
+    """Return what the script says for this workload.
+
+    Raises
+    ------
+    Unsupported
+        If there is no script, or it says nothing about this workload.
+    """
+    del name, libraries
+    path = os.environ.get(SCRIPT_VARIABLE, "")
+    if not path:
+        msg = f"{SCRIPT_VARIABLE} names no script"
+        raise Unsupported(msg)
+    script = json.loads(Path(path).read_text(encoding="utf-8"))
+    behaviour = script.get(inputs.workload.slug, script.get("*"))
+    if behaviour is None:
+        msg = "the script says nothing about this workload"
+        raise Unsupported(msg)
+    draws = random.Random()  # noqa: S311 - noise, not a secret
+
+    def virtual_us() -> float:
+        noise = draws.gauss(1.0, behaviour.get("spread", 0.0))
+        return float(behaviour["us"]) * float(behaviour.get("factor", 1.0)) * noise
+
+    return Prepared(
+        launch=lambda: _act(behaviour.get("do", ""), inputs),
+        virtual_us=virtual_us,
+        facts=lambda: Facts(**behaviour.get("facts", {})),
+    )
+
+
+def _act(what: str, inputs: Inputs) -> Any:
+    output = Reference(inputs, Layout.CONTIGUOUS).answer()
+    if what == "raise":
+        msg = "scripted failure"
+        raise RuntimeError(msg)
+    if what == "abort":
+        os.abort()
+    if what == "hang":
+        time.sleep(_HANG_S)
+    if what == "nan":
+        return output * float("nan")
+    return output * 2 if what == "wrong" else output

@@ -1,0 +1,136 @@
+"""The host's fingerprint and the attention libraries this process can import."""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from benchmarks.backends.adapter import Libraries
+from workloads.record import Machine
+
+__all__ = ["WrongVersionError", "fingerprint", "has_gpu", "load_libraries", "machine_name"]
+
+_MODULES: Final = {
+    "flashinfer-python": "flashinfer",
+    "fa3-fwd": "fa3_fwd_interface",
+    "flash-attn": "flash_attn",
+    "apache-tvm-ffi": "tvm_ffi",
+}
+"""Import name of each distribution a stack may pin."""
+
+
+class WrongVersionError(Exception):
+    """The process would measure another version than the stack pins: never a result."""
+
+
+def has_gpu() -> bool:
+    """Say whether torch is here and sees a CUDA device."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def machine_name(gpu: str) -> str:
+    """Return a short name for a GPU model: `NVIDIA H200` is `h200`."""
+    words = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
+    return words.removeprefix("nvidia-") or "cpu"
+
+
+def fingerprint(name: str | None) -> Machine:
+    """Return where this process runs; `name` overrides the name made from the GPU model."""
+    python = platform.python_version()
+    if not has_gpu():
+        torch = _version("torch")
+        return Machine(name or "cpu", "cpu", "", 0, "", "", "", torch, python)
+    import torch as t
+
+    gpu = t.cuda.get_device_properties(0)
+    return Machine(
+        name=name or machine_name(gpu.name),
+        gpu=gpu.name,
+        gpu_uuid=f"GPU-{gpu.uuid}",
+        sm_count=gpu.multi_processor_count,
+        driver=_output(r"([\d.]+)", "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+        cuda=str(t.version.cuda),
+        nvcc=_output(r"release [\d.]+, V([\d.]+)", "nvcc", "--version"),
+        torch=_version("torch"),
+        python=python,
+    )
+
+
+def load_libraries(expected: Mapping[str, str]) -> Libraries:
+    """Import what the stack pins and assert that it is what was pinned, from this environment.
+
+    Parameters
+    ----------
+    expected
+        Pinned version of each distribution.
+
+    Raises
+    ------
+    WrongVersionError
+        If another version is installed, or the module comes from outside this environment.
+    """
+    gpu = has_gpu()
+    versions: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    for distribution, pinned in expected.items():
+        installed = _version(distribution)
+        if installed != pinned:
+            msg = (
+                f"the stack pins {distribution}=={pinned} but "
+                f"{installed or 'none'} is installed in {sys.prefix}"
+            )
+            raise WrongVersionError(msg)
+        versions[distribution] = installed
+        if problem := _import_problem(distribution, pinned, import_it=gpu):
+            problems[distribution] = problem
+    return Libraries(versions, problems, gpu)
+
+
+def _import_problem(distribution: str, pinned: str, *, import_it: bool) -> str:
+    module = _MODULES.get(distribution)
+    if module is None:
+        return ""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        return f"{distribution} {pinned} has no module {module}"
+    if not Path(spec.origin).is_relative_to(sys.prefix):
+        msg = f"{module} would come from {spec.origin}, outside the stack's environment"
+        raise WrongVersionError(msg)
+    if not import_it:
+        return ""
+    try:
+        loaded = importlib.import_module(module)
+    except (ImportError, OSError) as error:
+        return f"{distribution} {pinned} cannot be imported: {str(error).splitlines()[0]}"
+    says = getattr(loaded, "__version__", pinned)
+    if says != pinned:
+        msg = f"{spec.origin} says it is {says}, the stack pins {pinned}"
+        raise WrongVersionError(msg)
+    return ""
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _output(pattern: str, *command: str) -> str:
+    """Return the first group of `pattern` in what the command prints, or nothing."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(pattern, done.stdout)
+    return match[1] if match else ""

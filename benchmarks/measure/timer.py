@@ -1,0 +1,181 @@
+"""Timers: how long one launch takes, on a GPU, on a CPU, or as scripted.
+
+On a GPU a launch is captured into a CUDA graph and replayed between two device events with a
+cold L2 cache; timing eager launches instead measures launch gaps.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from benchmarks.backends.adapter import Prepared
+
+__all__ = ["CpuTimer", "GraphTimer", "Launch", "ScriptedTimer", "Timer"]
+
+_MAX_SAMPLES: Final = 64
+_WARM_UPS: Final = 2
+
+
+class Launch(Protocol):
+    """A launch made ready for timing; calling it runs it once."""
+
+    def __call__(self) -> Any:
+        """Run once and return the output, the same tensor every time."""
+
+
+class Timer(Protocol):
+    """Takes samples of one launch.
+
+    Attributes
+    ----------
+    name
+        Goes into the round's protocol.
+    flush_bytes
+        Device memory overwritten before each sample.
+    """
+
+    name: str
+    flush_bytes: int
+
+    def ready(self, prepared: Prepared) -> Launch:
+        """Make a prepared workload ready for timing."""
+
+    def block(self, launch: Launch, samples: int) -> list[float]:
+        """Return that many times of one launch each, in microseconds."""
+
+    def flush_us(self) -> float:
+        """Return the time of one flush, in microseconds."""
+
+
+class GraphTimer:
+    """CUDA-graph replay between device events, cold L2.
+
+    Raises
+    ------
+    RuntimeError
+        From torch, if there is no usable CUDA device.
+    """
+
+    name = "cuda-graph-events"
+
+    def __init__(self) -> None:
+        import torch
+
+        self._torch = torch
+        l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
+        self.flush_bytes = 2 * l2_bytes
+        self._flush = torch.empty(self.flush_bytes // 4, dtype=torch.int32, device="cuda")
+        self._events = [
+            (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
+            for _ in range(_MAX_SAMPLES)
+        ]
+        self._pool = torch.cuda.graph_pool_handle()
+        self._stream = torch.cuda.Stream()
+
+    def flush(self) -> None:
+        """Overwrite twice the L2 cache, with a kernel of a name no attention library uses."""
+        self._flush.fill_(1)
+
+    def ready(self, prepared: Prepared) -> Launch:
+        """Capture one launch; all graphs share one memory pool, as they never overlap."""
+        torch = self._torch
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            for _ in range(_WARM_UPS):
+                prepared.launch()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+            output = prepared.launch()
+        return _Graph(graph, output)
+
+    def block(self, launch: Launch, samples: int) -> list[float]:
+        """Replay back to back; the first flush runs twice so that the host gets ahead."""
+        events = self._events[: min(samples, _MAX_SAMPLES)]
+        self.flush()
+        for start, end in events:
+            self.flush()
+            start.record()
+            launch()
+            end.record()
+        self._torch.cuda.synchronize()
+        return [start.elapsed_time(end) * 1e3 for start, end in events]
+
+    def flush_us(self) -> float:
+        """Time eight flushes between two events."""
+        start, end = self._events[0]
+        self.flush()
+        start.record()
+        for _ in range(8):
+            self.flush()
+        end.record()
+        self._torch.cuda.synchronize()
+        return float(start.elapsed_time(end)) * 1e3 / 8
+
+
+class _Graph:
+    """A captured launch. Its output lives in shared memory: read it before another runs."""
+
+    def __init__(self, graph: Any, output: Any) -> None:
+        self._graph, self._output = graph, output
+
+    def __call__(self) -> Any:
+        self._graph.replay()
+        return self._output
+
+    def release_output(self) -> None:
+        """Let later captures use the output's memory."""
+        self._output = None
+
+
+class CpuTimer:
+    """Host clock around a call, caches as they are."""
+
+    name = "perf-counter"
+    flush_bytes = 0
+
+    def ready(self, prepared: Prepared) -> Launch:
+        """Warm up; on a CPU the launch itself is what runs."""
+        for _ in range(_WARM_UPS):
+            prepared.launch()
+        return prepared.launch
+
+    def block(self, launch: Launch, samples: int) -> list[float]:
+        """Time each call."""
+        times = []
+        for _ in range(samples):
+            start = time.perf_counter()
+            launch()
+            times.append((time.perf_counter() - start) * 1e6)
+        return times
+
+    def flush_us(self) -> float:
+        """Return 0: nothing is flushed."""
+        return 0.0
+
+
+class ScriptedTimer:
+    """Reports what a scripted backend says, for tests of everything around measuring."""
+
+    name = "scripted"
+    flush_bytes = 0
+
+    def __init__(self) -> None:
+        self._virtual: dict[int, Callable[[], float]] = {}
+
+    def ready(self, prepared: Prepared) -> Launch:
+        """Remember the script of this launch."""
+        if prepared.virtual_us is None:
+            msg = "the scripted timer times scripted backends only"
+            raise TypeError(msg)
+        self._virtual[id(prepared.launch)] = prepared.virtual_us
+        return prepared.launch
+
+    def block(self, launch: Launch, samples: int) -> list[float]:
+        """Run once, so that a scripted crash happens, and report scripted times."""
+        launch()
+        return [self._virtual[id(launch)]() for _ in range(samples)]
+
+    def flush_us(self) -> float:
+        """Return 0: nothing is flushed."""
+        return 0.0
