@@ -1,0 +1,106 @@
+"""Which stack a release makes: the release itself and what it is pinned beside."""
+
+from typing import Final
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from benchmarks.errors import UserError
+from benchmarks.index import Index, Release
+from benchmarks.stacks import Stack, check_tag
+
+__all__ = ["make_stack", "tag_of"]
+
+FLASHINFER: Final = "flashinfer-python"
+FA3: Final = "fa3-fwd"
+FA3_VERSION: Final = "0.0.3"
+"""Held constant, so that a step between FlashInfer stacks is a change of FlashInfer alone and
+the FlashAttention-3 cells are controls. It is the build for CUDA 13."""
+TVM_FFI: Final = "apache-tvm-ffi"
+TVM_FFI_FIRST: Final = "0.1.7"
+
+
+def tag_of(name: str, version: str) -> str:
+    """Return the tag of a release: `v0.6.1` for FlashInfer, else name and version."""
+    return check_tag(f"v{version}" if name == FLASHINFER else f"{name}-{version}")
+
+
+def make_stack(
+    index: Index, name: str, version: str, known: tuple[Stack, ...], cuda: str = ""
+) -> Stack:
+    """Return the stack that a stable release makes.
+
+    FlashInfer is pinned beside one build of FlashAttention-3 and beside the version of
+    apache-tvm-ffi of the stack before it, as long as the release admits that version; then
+    beside the newest stable one of its day. Any other release is pinned alone.
+
+    Parameters
+    ----------
+    index
+        Package index.
+    name, version
+        The release.
+    known
+        The published stacks so far, oldest first.
+    cuda
+        Major CUDA version that the release's prebuilt GPU code is linked to, if it has any.
+
+    Raises
+    ------
+    UserError
+        If the release is known already, no stable one, yanked, or cannot be had.
+    """
+    release = index.load_release(canonicalize_name(name), version)
+    tag = tag_of(release.name, release.version)
+    _refuse(release, tag, known)
+    releases, linked = [release], {release.name: cuda} if cuda else {}
+    if release.name == FLASHINFER:
+        before = [stack for stack in known if stack.time <= release.time and TVM_FFI in stack.pins]
+        kept = before[-1].pins[TVM_FFI] if before else TVM_FFI_FIRST
+        releases += [index.load_release(FA3, FA3_VERSION), _tvm_ffi(index, release, kept)]
+        linked[FA3] = "13"
+    return Stack(
+        tag,
+        release.time,
+        {r.name: r.version for r in releases},
+        {r.name: r.wheels for r in releases},
+        linked,
+    )
+
+
+def _refuse(release: Release, tag: str, known: tuple[Stack, ...]) -> None:
+    what = f"{release.name}=={release.version}"
+    if tag in {stack.tag for stack in known}:
+        msg = f"{what} is in the list already, as {tag}"
+        raise UserError(msg)
+    if release.prerelease:
+        msg = f"{what} is a pre-release: measure it as an ad-hoc stack (`stacks adhoc`)"
+        raise UserError(msg)
+    if release.yanked:
+        msg = f"{what} was yanked from the package index: measure it as an ad-hoc stack"
+        raise UserError(msg)
+
+
+def _tvm_ffi(index: Index, release: Release, kept: str) -> Release:
+    admitted = _admitted(index.load_requirements(release))
+    if kept in admitted:
+        return index.load_release(TVM_FFI, kept)
+    candidates = [
+        candidate
+        for candidate in index.load_releases(TVM_FFI)
+        if candidate.time <= release.time
+        and not candidate.yanked
+        and not candidate.prerelease
+        and candidate.version in admitted
+    ]
+    if not candidates:
+        msg = f"no {TVM_FFI} of its day satisfies {release.name}=={release.version} ({admitted})"
+        raise UserError(msg)
+    return candidates[-1]
+
+
+def _admitted(requirements: tuple[str, ...]) -> SpecifierSet:
+    parsed = [Requirement(line) for line in requirements]
+    named = [r.specifier for r in parsed if canonicalize_name(r.name) == TVM_FFI]
+    return named[0] if named else SpecifierSet()
