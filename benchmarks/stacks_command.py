@@ -69,7 +69,7 @@ def _add(arguments: argparse.Namespace) -> None:
 
 def _adhoc(arguments: argparse.Namespace) -> None:
     base = find_stack(arguments.base) if arguments.base else None
-        known = load_stacks()
+    known = load_stacks()
     if arguments.tag in {stack.tag for stack in known}:
         msg = f"a stack is called {arguments.tag} already: choose another tag"
         raise UserError(msg)

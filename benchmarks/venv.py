@@ -1,0 +1,191 @@
+"""Stack environments: one cached virtual environment for each set of pins.
+
+torch is the host's: the environment sees the site-packages of the interpreter that made it, and
+its own pins come before them. `--system-site-packages` would not do: made from an interpreter
+that is itself in a virtual environment, it shows only what the base interpreter has.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Final
+
+from packaging.utils import canonicalize_name
+
+from benchmarks.errors import UserError
+from benchmarks.paths import ENVIRONMENTS
+from benchmarks.stacks import Stack
+from benchmarks.wheelhouse import companion_versions
+
+__all__ = ["ensure_environment", "host_site_packages"]
+
+_STAMP: Final = "complete.json"
+_MODULES_IN_PACKAGE: Final = Path("flashinfer", "data", "aot")
+
+
+def ensure_environment(
+    stack: Stack,
+    *,
+    wheels: Path | None = None,
+    modules: Path | None = None,
+    root: Path = ENVIRONMENTS,
+) -> Path:
+    """Return the Python executable of a stack's environment, making it if need be.
+
+    Parameters
+    ----------
+    stack
+        Its pins are installed without dependencies, checked by hash.
+    wheels
+        Folder of wheels to install from, without any network; the environment variable
+        ATTN_WHEELS if None, the package index if that is unset too.
+    modules
+        Folder of prebuilt FlashInfer modules, `<flashinfer version>/<name>/<name>.so`, that
+        FlashInfer then loads without a compiler; ATTN_MODULES if None.
+    root
+        Where environments are kept.
+
+    Raises
+    ------
+    UserError
+        If a wheel is missing or is not the one the stack names, or there is no network. Nothing
+        half-made is ever used.
+    """
+    host = host_site_packages()
+    folder = root / f"{stack.tag}-{_key(stack, host)}"
+    python = folder / "bin" / "python"
+    root.mkdir(parents=True, exist_ok=True)
+    with _lock(root / f"{folder.name}.lock"):
+        if not (folder / _STAMP).is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                _make(stack, folder, host, wheels or _from_environment("ATTN_WHEELS"))
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+        _link_modules(stack, folder, modules or _from_environment("ATTN_MODULES"))
+    return python
+
+
+def host_site_packages() -> tuple[str, ...]:
+    """Directories of installed packages that this interpreter sees, in its order.
+
+    Taken from the running path, so that the parents of an environment made by this module, or
+    of any other layered one, are in it.
+    """
+    names = {"site-packages", "dist-packages"}
+    seen = [p for p in sys.path if Path(p).name in names and Path(p).is_dir()]
+    return tuple(dict.fromkeys(seen))
+
+
+def _from_environment(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value).resolve() if value else None
+
+
+def _key(stack: Stack, host: tuple[str, ...]) -> str:
+    parts = [stack.digest, sys.version, sys.prefix, *host]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(stack: Stack, folder: Path, host: tuple[str, ...], wheels: Path | None) -> None:
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
+    (_site_packages(folder) / "host.pth").write_text("\n".join(host) + "\n", encoding="utf-8")
+    _install(stack, folder, stack.requirements(), wheels, hashes=True)
+    missing = _missing_companions(host)
+    if missing:
+        _install(stack, folder, missing, wheels, hashes=False)
+    facts = {"tag": stack.tag, "digest": stack.digest, "python": sys.version, "host": list(host)}
+    (folder / _STAMP).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def _site_packages(folder: Path) -> Path:
+    variables = {"base": str(folder), "platbase": str(folder)}
+    return Path(sysconfig.get_path("purelib", "venv", variables))
+
+
+def _missing_companions(host: tuple[str, ...]) -> str:
+    visible = {canonicalize_name(d.name) for d in distributions(path=list(host))}
+    exact = companion_versions().items()
+    return "".join(f"{n}=={v}\n" for n, v in exact if canonicalize_name(n) not in visible)
+
+
+def _install(
+    stack: Stack, folder: Path, requirements: str, wheels: Path | None, *, hashes: bool
+) -> None:
+    listed = folder / "requirements.txt"
+    listed.write_text(requirements, encoding="utf-8")
+    command = [_uv(), "pip", "install", "--quiet", "--no-config", "--no-deps"]
+    command += ["--python", str(folder / "bin" / "python"), "--only-binary", ":all:"]
+    command += ["--require-hashes"] if hashes else []
+    command += _source(wheels)
+    command += ["--requirements", str(listed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        where = f"from {wheels}" if wheels else "from the package index"
+        msg = f"cannot install {stack.tag} {where}: {_reason(done.stderr)}"
+        raise UserError(msg)
+
+
+def _uv() -> str:
+    try:
+        import uv
+
+        return str(uv.find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        found = shutil.which("uv")
+        if found is None:
+            msg = "stack environments need uv: `pip install uv`"
+            raise UserError(msg) from error
+        return found
+
+
+def _source(wheels: Path | None) -> list[str]:
+    if wheels is not None:
+        if not wheels.is_dir():
+            msg = f"there is no folder of wheels {wheels}"
+            raise UserError(msg)
+        return ["--offline", "--no-index", "--find-links", str(wheels)]
+    index = os.environ.get("PIP_INDEX_URL")
+    return ["--default-index", index] if index else []
+
+
+def _reason(stderr: str) -> str:
+    """Return what uv says in one line: the error, and the causes under it."""
+    lines = [line.strip() for line in stderr.splitlines()]
+    telling = [line for line in lines if line.startswith(("error:", "cause:", "sha256:"))]
+    words = [line.removeprefix("error:").removeprefix("cause:").strip() for line in telling]
+    return "; ".join(words or lines[-1:] or ["uv says nothing"])
+
+
+def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
+    version = stack.pins.get("flashinfer-python")
+    if modules is None or version is None:
+        return
+    if not modules.is_dir():
+        msg = f"there is no folder of prebuilt modules {modules}"
+        raise UserError(msg)
+    package = _site_packages(folder) / _MODULES_IN_PACKAGE
+    for built in sorted((modules / version).glob("*/*.so")):
+        if built.stem == built.parent.name:
+            target = package / built.parent.name / built.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            target.symlink_to(built.resolve())

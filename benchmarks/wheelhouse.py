@@ -1,0 +1,102 @@
+"""A folder of wheels, so that a host without network can make stack environments."""
+
+import argparse
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from benchmarks.adhoc import sha256_of
+from benchmarks.errors import UserError
+from benchmarks.index import Index, open_index
+from benchmarks.stacks import Stack, Wheel, find_stack, load_stacks
+
+__all__ = ["COMPANIONS", "add_parser", "companion_versions", "fill"]
+
+COMPANIONS: Final = ("asv_runner", "msgspec")
+"""What a stack environment needs beside its pins; versions are those of this interpreter."""
+
+
+def companion_versions() -> dict[str, str]:
+    """Version of each companion that this interpreter has; those it lacks are left out."""
+    versions: dict[str, str] = {}
+    for name in COMPANIONS:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def fill(
+    index: Index, stacks: tuple[Stack, ...], directory: Path, machine: str
+) -> tuple[Path, ...]:
+    """Download the wheels of stacks and their companions; what is there already is kept.
+
+    Parameters
+    ----------
+    index
+        Package index.
+    stacks
+        Stacks of releases; local wheels of ad-hoc stacks are left where they are.
+    directory
+        Where to put them.
+    machine
+        Processor, `x86_64` or `aarch64`; wheels for others are left out.
+
+    Returns
+    -------
+    tuple
+        The files, each with the hash that its stack (or, for companions, the index) states.
+
+    Raises
+    ------
+    UserError
+        If a file cannot be had or has another hash.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    wanted = {wheel.file: (name, wheel) for s in stacks for name, wheel in _published(s)}
+    for name, exact in companion_versions().items():
+        wanted |= {w.file: (name, w) for w in index.load_release(name, exact).wheels}
+    chosen = [pair for file, pair in sorted(wanted.items()) if _runs_on(file, machine)]
+    return tuple(_fetch(index, name, wheel, directory) for name, wheel in chosen)
+
+
+def _published(stack: Stack) -> list[tuple[str, Wheel]]:
+    return [(name, w) for name, wheels in stack.wheels.items() for w in wheels if not w.path]
+
+
+def _runs_on(file: str, machine: str) -> bool:
+    return file.endswith((f"_{machine}.whl", "-any.whl"))
+
+
+def _fetch(index: Index, name: str, wheel: Wheel, directory: Path) -> Path:
+    path = index.download(name, wheel, directory)
+    if sha256_of(path) != wheel.sha256:
+        msg = f"{path} has another sha256 than its stack names: remove it and try again"
+        raise UserError(msg)
+    sys.stdout.write(f"{path}\n")
+    return path
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `wheels`."""
+    parser = subparsers.add_parser("wheels", help="download wheels for a host without network")
+    parser.add_argument("tags", nargs="*", metavar="TAG", help="stacks; all published ones if none")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to fill")
+    parser.add_argument(
+        "--arch",
+        choices=("x86_64", "aarch64"),
+        default=platform.machine(),
+        help="processor of that host (this machine's if not given)",
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    known = load_stacks()
+    tags = arguments.tags or [stack.tag for stack in known if not stack.ad_hoc]
+    stacks = tuple(find_stack(tag, known) for tag in tags)
+    with open_index() as index:
+        fill(index, stacks, arguments.to, arguments.arch)
