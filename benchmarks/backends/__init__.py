@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from benchmarks.backends import fa3, flash_attn, flashinfer_decode, flashinfer_prefill, scripted, sdpa
+from benchmarks.backends import (
+    fa3,
+    flash_attn,
+    flashinfer_decode,
+    flashinfer_prefill,
+    scripted,
+    sdpa,
+)
 from benchmarks.backends.adapter import Libraries, Prepare, Prepared, Unsupported
 
 __all__ = ["ADAPTERS", "Libraries", "Prepare", "Prepared", "Unsupported"]

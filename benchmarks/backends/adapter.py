@@ -9,11 +9,27 @@ from packaging.version import Version
 from benchmarks.measure.inputs import Inputs
 from workloads.record import Facts
 
-__all__ = ["Libraries", "Prepare", "Prepared", "Unsupported"]
+__all__ = ["Libraries", "Prepare", "Prepared", "Script", "Unsupported"]
 
 
 class Unsupported(Exception):  # noqa: N818 - it is an answer, not an error
-    """This backend cannot run this workload here; the text says why."""
+    """A backend cannot run a workload here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a scripted backend reports instead of being measured.
+
+    Attributes
+    ----------
+    us
+        Gives the next time, in microseconds.
+    error
+        Relative error to report; NaN for an output that is not finite.
+    """
+
+    us: Callable[[], float]
+    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +46,15 @@ class Prepared:
         Reads what the library decided.
     workspace_bytes
         Device memory held beside inputs and output; None if the library does not say.
-    virtual_us
-        For scripted backends: the times to report instead of measuring.
+    script
+        For scripted backends only.
     """
 
     launch: Callable[[], Any]
     plan: Callable[[], object] | None = None
     facts: Callable[[], Facts] = Facts
     workspace_bytes: int | None = None
-    virtual_us: Callable[[], float] | None = None
+    script: Script | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,9 @@ def fingerprint(name: str | None) -> Machine:
         gpu=gpu.name,
         gpu_uuid=f"GPU-{gpu.uuid}",
         sm_count=gpu.multi_processor_count,
-        driver=_output(r"([\d.]+)", "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+        driver=_output(
+            r"([\d.]+)", "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"
+        ),
         cuda=str(t.version.cuda),
         nvcc=_output(r"release [\d.]+, V([\d.]+)", "nvcc", "--version"),
         torch=_version("torch"),

@@ -67,10 +67,7 @@ class Reference:
         q = q.view(len(requests), len(offsets), s.kv_heads, s.group, s.head_dim)
         scores = torch.einsum("nrhgd,nlhd->nrhgl", q, k) * s.head_dim**-0.5
         last = lengths[:, None] - 1
-        if w.causal:
-            last = last - (w.q_len - 1 - offsets)
-        else:
-            last = last.expand(-1, len(offsets))
+        last = last - (w.q_len - 1 - offsets) if w.causal else last.expand(-1, len(offsets))
         hidden = places > last[:, :, None]
         scores.masked_fill_(hidden[:, :, None, None, :], float("-inf"))
         out = torch.einsum("nrhgl,nlhd->nrhgd", scores.softmax(-1), v)

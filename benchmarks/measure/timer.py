@@ -16,11 +16,8 @@ _MAX_SAMPLES: Final = 64
 _WARM_UPS: Final = 2
 
 
-class Launch(Protocol):
-    """A launch made ready for timing; calling it runs it once."""
-
-    def __call__(self) -> Any:
-        """Run once and return the output, the same tensor every time."""
+Launch = Callable[[], Any]
+"""A launch made ready for timing; calling it runs it once."""
 
 
 class Timer(Protocol):
@@ -37,11 +34,17 @@ class Timer(Protocol):
     name: str
     flush_bytes: int
 
-    def ready(self, prepared: Prepared) -> Launch:
-        """Make a prepared workload ready for timing."""
+    def ready(self, prepared: Prepared) -> tuple[Launch, Any]:
+        """Return the launch made ready for timing, and its output after one poisoned run.
+
+        Read the output at once and let go of it: the next case may use its memory.
+        """
 
     def block(self, launch: Launch, samples: int) -> list[float]:
         """Return that many times of one launch each, in microseconds."""
+
+    def flush(self) -> None:
+        """Make the L2 cache cold."""
 
     def flush_us(self) -> float:
         """Return the time of one flush, in microseconds."""
@@ -76,7 +79,7 @@ class GraphTimer:
         """Overwrite twice the L2 cache, with a kernel of a name no attention library uses."""
         self._flush.fill_(1)
 
-    def ready(self, prepared: Prepared) -> Launch:
+    def ready(self, prepared: Prepared) -> tuple[Launch, Any]:
         """Capture one launch; all graphs share one memory pool, as they never overlap."""
         torch = self._torch
         self._stream.wait_stream(torch.cuda.current_stream())
@@ -87,7 +90,10 @@ class GraphTimer:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
             output = prepared.launch()
-        return _Graph(graph, output)
+        output.fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+        return graph.replay, output
 
     def block(self, launch: Launch, samples: int) -> list[float]:
         """Replay back to back; the first flush runs twice so that the host gets ahead."""
@@ -113,32 +119,17 @@ class GraphTimer:
         return float(start.elapsed_time(end)) * 1e3 / 8
 
 
-class _Graph:
-    """A captured launch. Its output lives in shared memory: read it before another runs."""
-
-    def __init__(self, graph: Any, output: Any) -> None:
-        self._graph, self._output = graph, output
-
-    def __call__(self) -> Any:
-        self._graph.replay()
-        return self._output
-
-    def release_output(self) -> None:
-        """Let later captures use the output's memory."""
-        self._output = None
-
-
 class CpuTimer:
     """Host clock around a call, caches as they are."""
 
     name = "perf-counter"
     flush_bytes = 0
 
-    def ready(self, prepared: Prepared) -> Launch:
-        """Warm up; on a CPU the launch itself is what runs."""
+    def ready(self, prepared: Prepared) -> tuple[Launch, Any]:
+        """Warm up; on a CPU the launch itself is what runs, into fresh memory each time."""
         for _ in range(_WARM_UPS):
-            prepared.launch()
-        return prepared.launch
+            output = prepared.launch()
+        return prepared.launch, output
 
     def block(self, launch: Launch, samples: int) -> list[float]:
         """Time each call."""
@@ -148,6 +139,9 @@ class CpuTimer:
             launch()
             times.append((time.perf_counter() - start) * 1e6)
         return times
+
+    def flush(self) -> None:
+        """Do nothing: a CPU workload runs with caches as they are."""
 
     def flush_us(self) -> float:
         """Return 0: nothing is flushed."""
@@ -161,20 +155,24 @@ class ScriptedTimer:
     flush_bytes = 0
 
     def __init__(self) -> None:
-        self._virtual: dict[int, Callable[[], float]] = {}
+        self._us: dict[Launch, Callable[[], float]] = {}
 
-    def ready(self, prepared: Prepared) -> Launch:
-        """Remember the script of this launch."""
-        if prepared.virtual_us is None:
+    def ready(self, prepared: Prepared) -> tuple[Launch, Any]:
+        """Remember the script of this launch; it has no output."""
+        if prepared.script is None:
             msg = "the scripted timer times scripted backends only"
             raise TypeError(msg)
-        self._virtual[id(prepared.launch)] = prepared.virtual_us
-        return prepared.launch
+        self._us[prepared.launch] = prepared.script.us
+        prepared.launch()
+        return prepared.launch, None
 
     def block(self, launch: Launch, samples: int) -> list[float]:
         """Run once, so that a scripted crash happens, and report scripted times."""
         launch()
-        return [self._virtual[id(launch)]() for _ in range(samples)]
+        return [self._us[launch]() for _ in range(samples)]
+
+    def flush(self) -> None:
+        """Do nothing."""
 
     def flush_us(self) -> float:
         """Return 0: nothing is flushed."""

@@ -1,0 +1,230 @@
+"""A campaign: rounds of one or more stacks, interleaved, each in a fresh watched process.
+
+A case that kills or hangs its process is quarantined and the round redone without it.
+"""
+
+import os
+import random
+import secrets
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from benchmarks.errors import UserError
+from benchmarks.paths import ROOT, ROUNDS
+from benchmarks.plan import Quarantined, RoundPlan, write_plan
+from benchmarks.progress import Progress, parse_progress
+from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
+from benchmarks.stacks import Stack, expected_versions
+from workloads.record import Case
+
+__all__ = ["Limits", "Options", "campaign_id", "interleave", "measure_round"]
+
+_INHERITED_PATHS: Final = ("PYTHONPATH", "PYTHONHOME")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds without progress after which a process counts as hung.
+
+    Attributes
+    ----------
+    build_s
+        While importing and building: a kernel library may compile.
+    measure_s
+        While measuring.
+    """
+
+    build_s: float = 900.0
+    measure_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the rounds of a campaign are measured.
+
+    Attributes
+    ----------
+    tier, campaign
+        Go into the record.
+    directory
+        Where round files go.
+    machine
+        The user's name for this machine; None to make one from the GPU model.
+    quick
+        Measure only so much as to see that everything runs.
+    kv_memory_gib
+        Bound on the memory for the KV cache.
+    limits
+        When a process counts as hung.
+    """
+
+    tier: str
+    campaign: str
+    directory: Path = ROUNDS
+    machine: str | None = None
+    quick: bool = False
+    kv_memory_gib: float = 20.0
+    limits: Limits = Limits()
+
+
+def campaign_id() -> str:
+    """Return a new campaign's id: when it began, and something unique."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def interleave(tags: Sequence[str], rounds: int, draws: random.Random) -> list[str]:
+    """Return each tag `rounds` times, in blocks that hold every tag once in random order."""
+    order: list[str] = []
+    for _ in range(rounds):
+        block = list(tags)
+        draws.shuffle(block)
+        order += block
+    return order
+
+
+def measure_round(
+    stack: Stack,
+    cases: Sequence[Case],
+    options: Options,
+    python: Path,
+    watch: Callable[[Progress], None] = lambda _: None,
+) -> Path:
+    """Measure one round of a stack and return its file.
+
+    Parameters
+    ----------
+    python
+        Interpreter of the stack's environment.
+    watch
+        Called with every step of progress.
+
+    Raises
+    ------
+    UserError
+        If the process cannot measure this stack at all.
+    """
+    plan = RoundPlan(
+        tag=stack.tag,
+        digest=stack.digest,
+        expected=expected_versions(stack),
+        cases=tuple(cases),
+        tier=options.tier,
+        campaign=options.campaign,
+        directory=str(options.directory.resolve()),
+        machine=options.machine,
+        quick=options.quick,
+        kv_memory_gib=options.kv_memory_gib,
+    )
+    while True:
+        attempt = _Attempt(plan, python, options.limits, watch)
+        outcome = attempt.run()
+        if isinstance(outcome, Path):
+            return outcome
+        plan = msgspec.structs.replace(plan, quarantine=(*plan.quarantine, outcome))
+
+
+class _Attempt:
+    """One process that tries to measure the plan."""
+
+    def __init__(
+        self, plan: RoundPlan, python: Path, limits: Limits, watch: Callable[[Progress], None]
+    ) -> None:
+        self._plan, self._python, self._limits, self._watch = plan, python, limits, watch
+        self._last = Progress("import")
+        self._hung = ""
+
+    def run(self) -> Path | Quarantined:
+        """Return the round file, or the case that spoilt this try."""
+        with tempfile.TemporaryDirectory(prefix="attention-round-") as folder:
+            plan_file, log = Path(folder, "plan.json"), Path(folder, "log")
+            write_plan(self._plan, plan_file)
+            with log.open("wb") as stderr:
+                code, printed = self._spawn(plan_file, stderr.fileno())
+            if code == 0:
+                return Path(printed.strip().splitlines()[-1])
+            tail = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            return self._blame(code, tail[-1] if tail else "")
+
+    def _spawn(self, plan_file: Path, stderr: int) -> tuple[int, str]:
+        read_fd, write_fd = os.pipe()
+        command = [self._python, "-m", "benchmarks.round", plan_file, "--progress-fd", write_fd]
+        environment = {k: v for k, v in os.environ.items() if k not in _INHERITED_PATHS}
+        with subprocess.Popen(
+            [str(word) for word in command],
+            cwd=ROOT,
+            env=environment,
+            pass_fds=(write_fd,),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            os.close(write_fd)
+            try:
+                with os.fdopen(read_fd, "rb", buffering=0) as pipe:
+                    self._follow(process, pipe.fileno())
+            except BaseException:
+                _kill(process)
+                raise
+            printed, _ = process.communicate()
+        return process.returncode, printed
+
+    def _follow(self, process: "subprocess.Popen[str]", fd: int) -> None:
+        """Read progress until the process closes the pipe, or kill it when it hangs."""
+        pending = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(fd, selectors.EVENT_READ)
+            while True:
+                limit_s = self._limit_s()
+                if not selector.select(limit_s):
+                    self._hung = f"hung: no progress for {limit_s:g} s while in {self._last.stage}"
+                    _kill(process)
+                    return
+                chunk = os.read(fd, 1 << 16)
+                if not chunk:
+                    return
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    self._last = parse_progress(line)
+                    self._watch(self._last)
+
+    def _limit_s(self) -> float:
+        building = self._last.stage in {"import", "build"}
+        return self._limits.build_s if building else self._limits.measure_s
+
+    def _blame(self, code: int, last_line: str) -> Quarantined:
+        case = self._last.case
+        reason = self._hung or _cause(code)
+        if code == DEAD_EXIT:
+            reason = last_line.removeprefix("error: ")
+        if code == WRONG_STACK_EXIT or case is None:
+            told = last_line.removeprefix("error: ") or reason
+            msg = f"{self._plan.tag} cannot be measured: {told}"
+            raise UserError(msg)
+        return Quarantined(case, reason)
+
+
+def _cause(code: int) -> str:
+    if code < 0:
+        return f"killed its process with {signal.Signals(-code).name}"
+    return f"ended its process with exit code {code}"
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """Kill the process and all that it started, and wait until the device is free again."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()
+    time.sleep(0.1)

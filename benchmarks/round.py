@@ -1,0 +1,243 @@
+"""One round: a fresh process that builds its cases, then makes shuffled passes over them.
+
+Run as `python -m benchmarks.round PLAN` by `benchmarks.campaign`, in the stack's environment.
+"""
+
+import argparse
+import random
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from benchmarks.backends import Libraries
+from benchmarks.errors import UserError
+from benchmarks.measure.build import Builder, Built, build_order
+from benchmarks.measure.clocks import Clocks
+from benchmarks.measure.cupti import view_launches
+from benchmarks.measure.host import WrongVersionError, fingerprint, load_libraries
+from benchmarks.measure.passes import PROTOCOL_VERSION, Settings, pass_order
+from benchmarks.measure.timer import CpuTimer, GraphTimer, ScriptedTimer, Timer
+from benchmarks.plan import RoundPlan, load_plan
+from benchmarks.progress import Progress, Reporter
+from benchmarks.rounds import QUICK, write_round
+from workloads.record import (
+    SCHEMA,
+    CaseRecord,
+    Conditions,
+    Machine,
+    Protocol,
+    Round,
+    StackRef,
+    Status,
+)
+
+__all__ = ["DEAD_EXIT", "WRONG_STACK_EXIT", "main", "run_round"]
+
+DEAD_EXIT: Final = 70
+"""The device cannot be used any more (a CUDA error stays); the last reported case did it."""
+WRONG_STACK_EXIT: Final = 3
+"""What would be measured is not what the plan says; stderr has one line that says why."""
+
+
+class DeadDeviceError(Exception):
+    """A CUDA error that stays: no later launch of this process can succeed."""
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Where the time of a round goes, in seconds."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+
+class _Round:
+    """State of the round that is being measured."""
+
+    def __init__(self, plan: RoundPlan, reporter: Reporter) -> None:
+        self.plan, self.reporter = plan, reporter
+        self.settings = Settings.quick() if plan.quick else Settings()
+        self.draws = random.Random()  # noqa: S311 - an order, not a secret
+        self.clock = _Clock()
+        self.records: list[CaseRecord] = [
+            CaseRecord(q.case, Status.QUARANTINED, q.reason) for q in plan.quarantine
+        ]
+        self.built: list[Built] = []
+        self.conditions: list[Conditions] = []
+
+    def load(self) -> None:
+        """Import the stack, assert its versions, choose the timer."""
+        self.reporter.say(Progress("import"))
+        self.libraries: Libraries = load_libraries(self.plan.expected)
+        self.machine: Machine = fingerprint(self.plan.machine)
+        scripted = all(case.backend == "scripted" for case in self.plan.cases)
+        self.timer: Timer
+        if scripted:
+            self.timer = ScriptedTimer()
+        else:
+            self.timer = GraphTimer() if self.libraries.has_gpu else CpuTimer()
+        self.clocks = Clocks(self.machine.gpu_uuid)
+
+    def build(self) -> None:
+        """Make every case ready that is not quarantined."""
+        left_out = {record.case for record in self.records}
+        cases = [case for case in self.plan.cases if case not in left_out]
+        limit_bytes = self.plan.kv_memory_gib * 2**30
+        builder = Builder(self.libraries, self.timer, self.settings, cases, limit_bytes)
+        for done, case in enumerate(build_order(cases, self.draws)):
+            self.reporter.say(Progress("build", case, done, len(cases)))
+            result = builder.build(case)
+            if isinstance(result, Built):
+                self.built.append(result)
+            else:
+                self.records.append(result)
+                if result.status is Status.FAILED:
+                    self.assert_alive(result.reason)
+
+    def measure(self) -> float:
+        """Make the passes; return the seconds inside measured kernels and their flushes."""
+        flush_us = self.timer.flush_us()
+        kernels_us = 0.0
+        total = self.settings.passes * len(self.built)
+        for number in range(self.settings.passes):
+            after_heavy = False
+            order = pass_order([b.heavy for b in self.built], self.draws)
+            for place, index in enumerate(order):
+                built = self.built[index]
+                done = number * len(order) + place
+                self.reporter.say(Progress("measure", built.record.case, done, total))
+                self._rest(heavy=built.heavy or after_heavy)
+                kernels_us += self._block(built, flush_us)
+                after_heavy = built.heavy
+            if (now := self.clocks.conditions()) is not None:
+                self.conditions.append(now)
+        return kernels_us / 1e6
+
+    def _rest(self, *, heavy: bool) -> None:
+        time.sleep((self.settings.heavy_rest_ms if heavy else self.settings.rest_ms) / 1e3)
+
+    def _block(self, built: Built, flush_us: float) -> float:
+        times = self.timer.block(built.launch, built.samples)
+        if (mhz := self.clocks.sm_mhz()) is not None:
+            built.sm_mhz.append(mhz)
+        if self.clocks.throttle():
+            built.warnings.add("throttled")
+        built.kernel_us.append(round(statistics.median(times), 3))
+        return sum(times) + flush_us * len(times)
+
+    def view(self) -> None:
+        """Take CUPTI's view of every launch, where there is a GPU and time for it."""
+        if not isinstance(self.timer, GraphTimer) or self.plan.quick or not self.built:
+            return
+        self.reporter.say(Progress("view"))
+        views = view_launches([b.launch for b in self.built], self.timer.flush)
+        for built, seen in zip(self.built, views, strict=False):
+            built.record = msgspec.structs.replace(
+                built.record, cupti_us=seen.microseconds, kernels=seen.kernels
+            )
+
+    def assert_alive(self, reason: str) -> None:
+        """Raise if a failure has left the device unusable."""
+        if not self.libraries.has_gpu:
+            return
+        import torch
+
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            raise DeadDeviceError(reason) from error
+
+    def record(self, started_at: datetime) -> Round:
+        """Return the whole round."""
+        plan, settings = self.plan, self.settings
+        order = {case: i for i, case in enumerate(plan.cases)}
+        records = [*self.records, *(b.finished() for b in self.built)]
+        return Round(
+            schema=SCHEMA,
+            id=uuid.uuid4().hex[:12],
+            campaign=plan.campaign,
+            started_at=started_at.isoformat(timespec="seconds"),
+            stack=StackRef(plan.tag, plan.digest, dict(self.libraries.versions)),
+            machine=self.machine,
+            protocol=Protocol(
+                version=PROTOCOL_VERSION,
+                timer=self.timer.name,
+                passes=settings.passes,
+                block_ms=settings.block_ms,
+                rest_ms=settings.rest_ms,
+                heavy_block_ms=settings.heavy_block_ms,
+                heavy_rest_ms=settings.heavy_rest_ms,
+                flush_bytes=self.timer.flush_bytes,
+            ),
+            tier=plan.tier,
+            seconds=self.clock.seconds,
+            cases=tuple(sorted(records, key=lambda r: order[r.case])),
+            conditions=tuple(self.conditions),
+            warnings=(QUICK,) if plan.quick else (),
+        )
+
+
+def run_round(plan: RoundPlan, reporter: Reporter) -> Round:
+    """Measure what the plan says and return the round.
+
+    Raises
+    ------
+    WrongVersionError
+        If another version than the pinned one would be measured.
+    DeadDeviceError
+        If a case left the device unusable.
+    """
+    started_at = datetime.now(UTC)
+    state = _Round(plan, reporter)
+    clock = state.clock
+    with clock.part("import"):
+        state.load()
+    with clock.part("build"):
+        state.build()
+    with clock.part("measure"):
+        kernels_s = state.measure()
+    with clock.part("view"):
+        state.view()
+    clock.seconds["kernels"] = round(kernels_s, 3)
+    clock.seconds["total"] = round(time.perf_counter() - clock.started, 3)
+    return state.record(started_at)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the plan named on the command line and write its round file."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.round")
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("--progress-fd", type=int)
+    options = parser.parse_args(argv)
+    reporter = Reporter(options.progress_fd)
+    try:
+        plan = load_plan(options.plan)
+        result = run_round(plan, reporter)
+        reporter.say(Progress("write"))
+        sys.stdout.write(f"{write_round(result, Path(plan.directory))}\n")
+    except (UserError, WrongVersionError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return WRONG_STACK_EXIT
+    except DeadDeviceError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return DEAD_EXIT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
