@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from benchmarks.backends import ADAPTERS, Libraries, Unsupported
+from benchmarks.backends import ADAPTERS, Libraries, Prepared, Unsupported
 from benchmarks.measure.inputs import Inputs, KvPool, pool_elements
 from benchmarks.measure.passes import Settings, is_heavy, samples_for
 from benchmarks.measure.reference import Reference
@@ -34,6 +34,8 @@ class Built:
         Samples of one block.
     heavy
         Whether it is compute-bound.
+    prepared
+        Owns the tensors that the launch reads: a captured graph holds bare addresses.
     kernel_us, sm_mhz
         One entry a pass, filled while measuring.
     warnings
@@ -44,6 +46,7 @@ class Built:
     launch: Launch
     samples: int
     heavy: bool
+    prepared: Prepared
     kernel_us: list[float] = field(default_factory=list)
     sm_mhz: list[int] = field(default_factory=list)
     warnings: set[str] = field(default_factory=set)
@@ -109,6 +112,8 @@ class Builder:
 
     def _build(self, case: Case, inputs: Inputs) -> Built | CaseRecord:
         prepared = ADAPTERS[case.backend](case.backend, inputs, self._libraries)
+        # Before the capture: a later plan() may let go of buffers that the graph reads.
+        plan_us = _plan_times(prepared.plan, self._settings.plan_calls)
         launch, output = self._timer.ready(prepared)
         error = prepared.script.error if prepared.script else self._error(case, inputs, output)
         if not math.isfinite(error):
@@ -116,7 +121,7 @@ class Builder:
         record = CaseRecord(
             case,
             Status.MEASURED,
-            plan_us=tuple(_plan_times(prepared.plan, self._settings.plan_calls)),
+            plan_us=tuple(plan_us),
             error=float(f"{error:.3g}"),
             workspace_bytes=prepared.workspace_bytes,
             facts=prepared.facts(),
@@ -124,7 +129,7 @@ class Builder:
         heavy = is_heavy(cost(inputs.workload).intensity)
         budget_ms = self._settings.heavy_block_ms if heavy else self._settings.block_ms
         sample_us = min(self._timer.block(launch, 2)) + self._flush_us
-        return Built(record, launch, samples_for(budget_ms, sample_us), heavy)
+        return Built(record, launch, samples_for(budget_ms, sample_us), heavy, prepared)
 
     def _error(self, case: Case, inputs: Inputs, output: object) -> float:
         layout = backend(case.backend).layout
