@@ -14,10 +14,8 @@ from benchmarks.stacks import Stack, find_stack, format_time, load_stacks
 
 __all__ = ["add_parser", "render_stacks"]
 
-_Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
-
-def add_parser(subparsers: _Subparsers) -> None:
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `stacks list`, `stacks add` and `stacks adhoc`."""
     parser = subparsers.add_parser("stacks", help="show and extend the list of stacks")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)

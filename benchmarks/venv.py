@@ -30,6 +30,9 @@ from benchmarks.wheelhouse import companion_versions
 __all__ = ["ensure_environment", "host_site_packages"]
 
 _STAMP: Final = "complete.json"
+_REMEDY: Final = (
+    "check the network, or fill a folder with `python -m benchmarks wheels` and set ATTN_WHEELS"
+)
 _MODULES_IN_PACKAGE: Final = Path("flashinfer", "data", "aot")
 
 
@@ -65,7 +68,7 @@ def ensure_environment(
     folder = root / f"{stack.tag}-{_key(stack, host)}"
     python = folder / "bin" / "python"
     root.mkdir(parents=True, exist_ok=True)
-    with _lock(root / f"{folder.name}.lock"):
+    with _lock(root / f".{folder.name}.lock"):
         if not (folder / _STAMP).is_file():
             shutil.rmtree(folder, ignore_errors=True)
             try:
@@ -140,7 +143,7 @@ def _install(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         where = f"from {wheels}" if wheels else "from the package index"
-        msg = f"cannot install {stack.tag} {where}: {_reason(done.stderr)}"
+        msg = f"cannot install {stack.tag} {where}: {_reason(done.stderr)}; {_REMEDY}"
         raise UserError(msg)
 
 
@@ -168,11 +171,11 @@ def _source(wheels: Path | None) -> list[str]:
 
 
 def _reason(stderr: str) -> str:
-    """Return what uv says in one line: the error, and the causes under it."""
-    lines = [line.strip() for line in stderr.splitlines()]
-    telling = [line for line in lines if line.startswith(("error:", "cause:", "sha256:"))]
-    words = [line.removeprefix("error:").removeprefix("cause:").strip() for line in telling]
-    return "; ".join(words or lines[-1:] or ["uv says nothing"])
+    """Return what uv says in one line: the error, and its last cause."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("error:", "cause:"))]
+    words = [line.split(":", 1)[1].strip().rstrip(".") for line in telling] or lines[-1:]
+    return ": ".join(dict.fromkeys([*words[:1], *words[-1:]])) or "uv says nothing"
 
 
 def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
