@@ -1,0 +1,7 @@
+"""Entry point of `python -m regress`."""
+
+import sys
+
+from regress.cli import main
+
+sys.exit(main())

@@ -1,0 +1,157 @@
+"""The command line: arguments in, text and an exit code out."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from regress.config import load_config
+from regress.errors import ExitCode, RegressError, UsageError
+from regress.pipeline.backends import backends
+from regress.pipeline.check import check
+from regress.pipeline.documents import write_documents
+from regress.pipeline.request import TIERS, Request
+from regress.report import BACKENDS_RENDERERS, CHECK_RENDERERS
+from regress.report.round_text import render_round_text
+from regress.report.settings import render_settings, render_thresholds
+from regress.report.view import View
+from regress.store.load import load_round
+from regress.store.tree import LOCAL, RECORDED
+
+__all__ = ["main"]
+
+_EPILOG: Final = (
+    "exit codes: 0 pass, 1 regression (or broken, or gone), 2 usage, 3 undecided, 4 no data; "
+    "2 beats 1 beats 4 beats 3 beats 0"
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; errors are one line on stderr.
+
+    Parameters
+    ----------
+    arguments
+        Without the program's name; those of the process if None.
+    """
+    argv = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser().parse_args(argv)
+    options.command = shlex.join(["python", "-m", "regress", *argv])
+    try:
+        code: ExitCode = options.run(options)
+    except RegressError as error:
+        sys.stderr.write(f"regress: {error}\n")
+        return int(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return int(ExitCode.USAGE)
+    return int(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m regress", description=__doc__, epilog=_EPILOG)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    compare = commands.add_parser("check", help="what changed from one stack to another")
+    compare.add_argument("base", metavar="BASE", help="stack tag, e.g. v0.6.0")
+    compare.add_argument("head", metavar="HEAD", help="stack tag, e.g. v0.6.1")
+    _add_selection(compare)
+    compare.set_defaults(run=_run_check)
+    choose = commands.add_parser("backends", help="which backend to use under a stack")
+    choose.add_argument("stack", metavar="STACK", help="stack tag, e.g. v0.6.1")
+    _add_selection(choose)
+    choose.add_argument(
+        "--fail-over", type=float, metavar="R", help="exit 1 if a regret is shown above R, e.g. 1.2"
+    )
+    choose.set_defaults(run=_run_backends)
+    show = commands.add_parser("show", help="what a round file holds")
+    show.add_argument("file", metavar="ROUNDFILE", type=Path)
+    show.add_argument("--all", action="store_true", help="list every case")
+    show.set_defaults(run=_run_show)
+    config = commands.add_parser("config", help="print the effective configuration")
+    config.add_argument("--config", type=Path, metavar="FILE", help="TOML that overrides defaults")
+    config.add_argument("--markdown", action="store_true", help="as a table of thresholds")
+    config.set_defaults(run=_run_config)
+    docs = commands.add_parser("docs", help="write the generated parts of regress/docs again")
+    docs.set_defaults(run=_run_docs)
+    return parser
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--tier", choices=TIERS, default="nightly", help="cases to judge (default: nightly)")
+    add("--cells", metavar="REGEX", help="only cases whose workload@backend contains this")
+    add("--machine", metavar="NAME", help="needed if several machines measured the stacks")
+    add("--recorded", action="store_true", help="read the rounds kept in benchmarks/recorded")
+    add("--rounds", action="append", type=Path, metavar="DIR", help="read the rounds under DIR too")
+    add("--format", choices=tuple(CHECK_RENDERERS), default="text")
+    add("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
+    add("--config", type=Path, metavar="FILE", help="TOML that overrides thresholds")
+    add("--all", action="store_true", help="list what is folded, too")
+
+
+def _request(options: argparse.Namespace) -> Request:
+    roots = list(options.rounds or ())
+    for root in roots:
+        if not root.is_dir():
+            msg = f"--rounds {root} is no folder"
+            raise UsageError(msg)
+    if options.recorded:
+        roots.append(RECORDED)
+    return Request(
+        roots=tuple(roots or [LOCAL]),
+        machine=options.machine,
+        tier=options.tier,
+        pattern=options.cells,
+        command=options.command,
+    )
+
+
+def _run_check(options: argparse.Namespace) -> ExitCode:
+    config = load_config(options.config)
+    report = check(options.base, options.head, _request(options), config)
+    _write(CHECK_RENDERERS[options.format](report, _view(options)), options.output)
+    return report.exit_code
+
+
+def _run_backends(options: argparse.Namespace) -> ExitCode:
+    config = load_config(options.config)
+    report = backends(options.stack, _request(options), config, fail_over=options.fail_over)
+    _write(BACKENDS_RENDERERS[options.format](report, _view(options)), options.output)
+    return report.exit_code
+
+
+def _run_show(options: argparse.Namespace) -> ExitCode:
+    options.output = None
+    _write(render_round_text(load_round(options.file), _view(options)), None)
+    return ExitCode.PASS
+
+
+def _run_config(options: argparse.Namespace) -> ExitCode:
+    config = load_config(options.config)
+    _write(render_thresholds(config) if options.markdown else render_settings(config), None)
+    return ExitCode.PASS
+
+
+def _run_docs(_options: argparse.Namespace) -> ExitCode:
+    for path in write_documents():
+        _write(f"wrote {path}\n", None)
+    return ExitCode.PASS
+
+
+def _view(options: argparse.Namespace) -> View:
+    terminal = options.output is None and sys.stdout.isatty()
+    return View(color=terminal, everything=options.all)
+
+
+def _write(text: str, path: Path | None) -> None:
+    if path is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise UsageError(msg) from error

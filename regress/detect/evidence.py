@@ -1,0 +1,64 @@
+"""What else differs between the sides of a cell: facts of the plan, kernels, clocks, warnings."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from statistics import median
+
+from regress.config import EvidenceRule
+from regress.model.cell import Cell, Side
+from regress.model.finding import Change, Scalar
+from workloads.record import Facts
+
+__all__ = ["changes"]
+
+
+def changes(cell: Cell, rule: EvidenceRule) -> tuple[Change, ...]:
+    """Return what differs between the chosen rounds of both sides."""
+    return (*_facts(cell), *_kernels(cell), *_clocks(cell, rule), *_warnings(cell))
+
+
+def _facts(cell: Cell) -> Iterator[Change]:
+    for name in Facts.__struct_fields__:
+        base, head = (_usual_fact(side, name) for side in (cell.base, cell.head))
+        if base != head:
+            yield Change(name, base, head)
+
+
+def _usual_fact(side: Side, name: str) -> Scalar:
+    """Return the commonest value over rounds, or None if no round gives the fact."""
+    values = (getattr(o.record.facts, name) for o in side.chosen if o.record.facts)
+    return _usual(v for v in values if v is not None)
+
+
+def _kernels(cell: Cell) -> Iterator[Change]:
+    sides = (cell.base, cell.head)
+    base, head = (
+        _usual(" + ".join(o.record.kernels) for o in side.chosen if o.record.kernels)
+        for side in sides
+    )
+    if base and head and base != head:
+        yield Change("kernels", base, head)
+
+
+def _usual(values: Iterable[Scalar]) -> Scalar:
+    counted = Counter(values).most_common(1)
+    return counted[0][0] if counted else None
+
+
+def _clocks(cell: Cell, rule: EvidenceRule) -> Iterator[Change]:
+    base, head = (
+        [mhz for o in side.chosen for mhz in o.record.sm_mhz] for side in (cell.base, cell.head)
+    )
+    if base and head:
+        before, after = median(base), median(head)
+        if abs(after / before - 1) > rule.clock_difference:
+            yield Change("sm_mhz", float(before), float(after))
+
+
+def _warnings(cell: Cell) -> Iterator[Change]:
+    base, head = (
+        ", ".join(sorted({code for o in side.chosen for code in o.record.warnings})) or None
+        for side in (cell.base, cell.head)
+    )
+    if base or head:
+        yield Change("warnings", base, head)

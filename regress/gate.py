@@ -1,0 +1,42 @@
+"""The gate: one verdict a cell, one for the run, and the exit code."""
+
+from collections.abc import Iterable, Sequence
+
+from regress.errors import ExitCode, worst
+from regress.model.finding import Finding
+from regress.model.report import CellVerdict
+from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict, join
+from workloads.record import Case
+
+__all__ = ["cell_verdicts", "gate", "worst_first"]
+
+
+def cell_verdicts(findings: Iterable[Finding]) -> tuple[CellVerdict, ...]:
+    """Join the findings that count, case by case."""
+    grouped: dict[Case, list[Finding]] = {}
+    for finding in findings:
+        if finding.gates:
+            grouped.setdefault(finding.series.case, []).append(finding)
+    return tuple(
+        CellVerdict(case, found[0].family, join(f.verdict for f in found))
+        for case, found in grouped.items()
+    )
+
+
+def gate(cells: Sequence[CellVerdict]) -> tuple[Verdict, ExitCode]:
+    """Return the run's verdict and exit code. A run without any judged cell is no pass."""
+    if not cells:
+        return Verdict.NO_DATA, ExitCode.NO_DATA
+    verdicts = [cell.verdict for cell in cells]
+    return join(verdicts), worst(EXIT_CODES[verdict] for verdict in verdicts)
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Sort by verdict, then by how far head got slower."""
+
+    def rank(finding: Finding) -> tuple[bool, int, float, Case]:
+        ratio = finding.measured.ratio.estimate if finding.measured else 0.0
+        order = WORST_FIRST.index(finding.verdict)
+        return not finding.gates, order, -ratio, finding.series.case
+
+    return tuple(sorted(findings, key=rank))

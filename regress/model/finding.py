@@ -1,0 +1,140 @@
+"""A finding: what one detector says of one series, with everything needed to check it."""
+
+from enum import StrEnum
+
+import msgspec
+
+from regress.model.reason import REASONS, Reason
+from regress.model.verdict import Verdict
+from workloads.record import Case
+
+__all__ = ["Change", "Finding", "Measured", "Metric", "Ratio", "RoundIds", "Scalar", "Series"]
+
+
+Scalar = bool | int | float | str | None
+
+
+class Metric(StrEnum):
+    """What is measured of a case; case and metric make a cell's series."""
+
+    KERNEL_TIME = "kernel_time"
+    """Kernel time, in microseconds."""
+    PLAN_TIME = "plan_time"
+    """Host time of plan(), in microseconds."""
+    ERROR = "error"
+    """Relative L2 error against the reference."""
+
+
+class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One metric of one case over rounds."""
+
+    case: Case
+    metric: Metric
+
+
+class Ratio(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ratio of times with an exact, distribution-free interval.
+
+    Attributes
+    ----------
+    estimate
+        Hodges-Lehmann estimate: the median of all pairwise ratios.
+    low, high
+        Ends of the interval; None where so few rounds bound nothing.
+    confidence
+        What the interval really covers, e.g. 0.905; 0 if it is unbounded.
+    """
+
+    estimate: float
+    low: float | None
+    high: float | None
+    confidence: float
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The figures behind a finding about time.
+
+    Attributes
+    ----------
+    base_us, head_us
+        Median over the compared rounds, in microseconds.
+    ratio
+        Head over base.
+    noise
+        Standard deviation between processes, relative; None if too few rounds show it.
+    floor, margin
+        Differences up to `floor` count as SAME, those beyond `margin` as a change; relative.
+    p_slower, p_faster
+        One-sided exact p-values of a shift beyond the margin.
+    rounds_needed
+        Rounds a side that would probably decide; None if decided or if more would not help.
+    """
+
+    base_us: float
+    head_us: float
+    ratio: Ratio
+    noise: float | None
+    floor: float
+    margin: float
+    p_slower: float
+    p_faster: float
+    rounds_needed: int | None = None
+
+
+class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something else that differs between the sides; a side without a value is null.
+
+    Attributes
+    ----------
+    name
+        What: a fact of the plan (`resolved_backend`), `kernels`, `sm_mhz`, `error`, `warnings`.
+    """
+
+    name: str
+    base: Scalar
+    head: Scalar
+
+
+class RoundIds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Ids of the rounds a finding rests on."""
+
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one detector says of one series.
+
+    Attributes
+    ----------
+    detector
+        Name of the rule that says it.
+    family
+        Family of the catalog, or `uncatalogued`.
+    gates
+        Whether it counts for the exit code; otherwise it is information.
+    measured
+        Figures, for findings about time.
+    evidence
+        What else differs; empty if nothing does.
+
+    Raises
+    ------
+    ValueError
+        If the reason does not go with the verdict.
+    """
+
+    detector: str
+    family: str
+    series: Series
+    verdict: Verdict
+    reason: Reason
+    rounds: RoundIds
+    gates: bool = True
+    measured: Measured | None = None
+    evidence: tuple[Change, ...] = ()
+
+    def __post_init__(self) -> None:
+        if REASONS[self.reason.code].verdict is not self.verdict:
+            msg = f"reason {self.reason.code} does not go with {self.verdict}"
+            raise ValueError(msg)

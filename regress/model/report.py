@@ -1,0 +1,84 @@
+"""The result of `check`, as it is written in JSON and shown as text."""
+
+from typing import Final
+
+import msgspec
+
+from regress.errors import ExitCode
+from regress.model.finding import Finding, RoundIds
+from regress.model.verdict import Verdict
+from workloads.record import Case
+
+__all__ = ["CHECK_SCHEMA", "Blind", "CellVerdict", "CheckReport", "Unmeasured"]
+
+CHECK_SCHEMA: Final = 1
+
+
+class CellVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The join of all findings about a case that count."""
+
+    case: Case
+    family: str
+    verdict: Verdict
+
+
+class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A case that both stacks planned and neither could measure, with each one's reason."""
+
+    case: Case
+    base: str
+    head: str
+
+
+class Blind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many kernel-time cells cannot see a change as small as `above`, relative."""
+
+    above: float
+    cells: int
+
+
+class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What changed from one stack to another.
+
+    Attributes
+    ----------
+    schema
+        Counts incompatible changes of this layout.
+    command
+        Reproduces the report.
+    base, head
+        Stack tags.
+    setup
+        What both sides share: GPU, driver branch, toolchain, protocol.
+    tier, pattern
+        What was asked for; `pattern` is null without --cells.
+    verdict, exit_code
+        The join over all cells, and what the shell sees.
+    cells
+        One verdict a case.
+    findings
+        Everything the detectors said, worst first.
+    unmeasured
+        Cases without data on both sides: no finding, but not forgotten.
+    rounds
+        Ids of all rounds that were looked at.
+    warnings
+        What was left aside or is doubtful, one line each.
+    """
+
+    schema: int
+    command: str
+    base: str
+    head: str
+    machine: str
+    setup: dict[str, str | int | float]
+    tier: str
+    pattern: str | None
+    verdict: Verdict
+    exit_code: ExitCode
+    cells: tuple[CellVerdict, ...]
+    findings: tuple[Finding, ...]
+    unmeasured: tuple[Unmeasured, ...]
+    blind: tuple[Blind, ...]
+    rounds: RoundIds
+    warnings: tuple[str, ...]

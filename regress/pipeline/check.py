@@ -1,0 +1,127 @@
+"""The whole of `check`: two stack tags in, a report out."""
+
+from collections.abc import Iterable, Sequence
+
+from regress.config import Config
+from regress.detect import DETECTORS
+from regress.errors import UsageError
+from regress.gate import cell_verdicts, gate, worst_first
+from regress.model.cell import Cell, Observation
+from regress.model.finding import Finding, Metric, RoundIds
+from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
+from regress.pipeline.cells import build_cells, index
+from regress.pipeline.request import Request
+from regress.store.rounds import Loaded, load_machine
+from regress.store.setup import Setup, comparable, setup
+from regress.store.tree import load_known_tags, scan
+from workloads.record import Round
+
+__all__ = ["check"]
+
+
+def check(base: str, head: str, request: Request, config: Config) -> CheckReport:
+    """Compare two stacks cell by cell.
+
+    Raises
+    ------
+    UsageError
+        If the request or a round file is wrong, or the sides may not be compared.
+    NoDataError
+        If a stack was not measured.
+    """
+    if base == head:
+        msg = f"base and head are both {base}: name two stacks"
+        raise UsageError(msg)
+    tree = scan(request.roots)
+    machine = tree.choose_machine((base, head), request.machine, load_known_tags())
+    loaded = load_machine(tree, machine)
+    shared = comparable(loaded.rounds[base], loaded.rounds[head])
+    usable = {
+        tag: tuple(r for r in rounds if setup(r) == shared) for tag, rounds in loaded.rounds.items()
+    }
+    sides = usable.pop(base), usable.pop(head)
+    cells = _cells(sides, usable.values(), request, config)
+    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    verdicts = cell_verdicts(findings)
+    verdict, exit_code = gate(verdicts)
+    return CheckReport(
+        schema=CHECK_SCHEMA,
+        command=request.command,
+        base=base,
+        head=head,
+        machine=machine,
+        setup=dict(shared),
+        tier=request.tier,
+        pattern=request.pattern,
+        verdict=verdict,
+        exit_code=exit_code,
+        cells=verdicts,
+        findings=worst_first(findings),
+        unmeasured=_unmeasured(cells),
+        blind=_blind(findings, config),
+        rounds=RoundIds(*(tuple(r.id for r in side) for side in sides)),
+        warnings=(
+            *loaded.warnings,
+            *_set_aside(loaded, shared, (base, head)),
+            *_doubts(cells, sides),
+        ),
+    )
+
+
+def _cells(
+    sides: tuple[Sequence[Round], Sequence[Round]],
+    others: Iterable[Sequence[Round]],
+    request: Request,
+    config: Config,
+) -> tuple[Cell, ...]:
+    base, head = map(index, sides)
+    wanted = request.cases((*base, *head))
+    return build_cells(wanted, base, head, map(index, others), config)
+
+
+def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:
+    return tuple(
+        Unmeasured(cell.case, _why(cell.base.every), _why(cell.head.every))
+        for cell in cells
+        if cell.base.every
+        and cell.head.every
+        and not any(o.measured for o in (*cell.base.every, *cell.head.every))
+    )
+
+
+def _why(side: Sequence[Observation]) -> str:
+    last = side[-1].record
+    return f"{last.status}: {last.reason}" if last.reason else str(last.status)
+
+
+def _blind(findings: Iterable[Finding], config: Config) -> tuple[Blind, ...]:
+    floors = [
+        f.measured.floor for f in findings if f.measured and f.series.metric is Metric.KERNEL_TIME
+    ]
+    return tuple(
+        Blind(above, sum(floor > above for floor in floors)) for above in config.noise.blind_above
+    )
+
+
+def _set_aside(loaded: Loaded, shared: Setup, tags: Sequence[str]) -> list[str]:
+    lines = []
+    for tag in tags:
+        others = [r.id for r in loaded.rounds[tag] if setup(r) != shared]
+        if others:
+            lines.append(f"{len(others)} rounds of {tag} have another set-up: not compared")
+    return lines
+
+
+def _doubts(cells: Sequence[Cell], sides: Iterable[Sequence[Round]]) -> list[str]:
+    lines = []
+    blocks = sum(cell.block for cell in cells)
+    if blocks:
+        lines.append(
+            f"{blocks} cells have no campaign that holds both stacks: compared across campaigns, "
+            "with wider margins; measure both interleaved"
+        )
+    for side in sides:
+        for code in sorted({code for r in side for code in r.warnings}):
+            rounds = sum(code in r.warnings for r in side)
+            lines.append(f"{side[0].stack.tag}: {code} in {rounds} of {len(side)} rounds")
+    return lines

@@ -1,0 +1,22 @@
+"""Renderers: a finished result in, text out. They decide nothing. One a file."""
+
+from collections.abc import Callable
+from typing import Final
+
+from regress.model.backends import BackendsReport
+from regress.model.report import CheckReport
+from regress.report.backends_text import render_backends_text
+from regress.report.check_text import render_check_text
+from regress.report.json import render_json
+from regress.report.view import View
+
+__all__ = ["BACKENDS_RENDERERS", "CHECK_RENDERERS"]
+
+CHECK_RENDERERS: Final[dict[str, Callable[[CheckReport, View], str]]] = {
+    "text": render_check_text,
+    "json": render_json,
+}
+BACKENDS_RENDERERS: Final[dict[str, Callable[[BackendsReport, View], str]]] = {
+    "text": render_backends_text,
+    "json": render_json,
+}

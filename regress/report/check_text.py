@@ -1,0 +1,157 @@
+"""`check` as text: verdict and action first, then failures, what got worse, better, the rest."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.console import Console
+
+from regress.errors import ExitCode
+from regress.model.finding import Change, Finding, Metric, Scalar
+from regress.model.report import CheckReport
+from regress.model.verdict import WORST_FIRST, Verdict
+from regress.report.view import View, render_ratio, render_table
+
+__all__ = ["render_check_text"]
+
+_SECTIONS: Final = (
+    ("Broken", Verdict.BROKEN),
+    ("Gone", Verdict.GONE),
+    ("Slower", Verdict.REGRESSION),
+    ("Noisier", Verdict.VARIANCE),
+    ("No data", Verdict.NO_DATA),
+    ("Undecided", Verdict.UNDECIDED),
+    ("Faster", Verdict.IMPROVEMENT),
+    ("New", Verdict.NEW),
+    ("Same", Verdict.SAME),
+)
+_ACTIONS: Final = {
+    ExitCode.PASS: "{head} is safe to take: no cell got worse.",
+    ExitCode.REGRESSION: "do not take {head} as it is: see what got worse below.",
+    ExitCode.UNDECIDED: "measure more rounds: some cells could not be decided.",
+    ExitCode.NO_DATA: "measure what is missing: some cells have no data.",
+}
+_STYLES: Final = {
+    ExitCode.PASS: "bold green",
+    ExitCode.REGRESSION: "bold red",
+    ExitCode.UNDECIDED: "bold yellow",
+    ExitCode.NO_DATA: "bold yellow",
+}
+_LONGEST: Final = 120
+
+
+def render_check_text(report: CheckReport, view: View) -> str:
+    """Return the report for a person who must act on it."""
+
+    def write(console: Console) -> None:
+        _headline(console, report)
+        for title, verdict in _SECTIONS:
+            if verdict is not Verdict.SAME or view.everything:
+                found = [f for f in report.findings if f.gates and f.verdict is verdict]
+                _section(console, title, found)
+        _information(console, report, view)
+        _unmeasured(console, report, view)
+        _families(console, report)
+        _footer(console, report)
+
+    return view.draw(write)
+
+
+def _headline(console: Console, report: CheckReport) -> None:
+    style = _STYLES[report.exit_code]
+    action = _ACTIONS[report.exit_code].format(head=report.head)
+    console.print(f"{report.verdict}  {report.base} -> {report.head}: {action}", style=style)
+    counts = Counter(cell.verdict for cell in report.cells)
+    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
+    rounds = f"{len(report.rounds.base)} and {len(report.rounds.head)} rounds"
+    where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}, {rounds}"
+    console.print(f"{told or 'no cells'} {where}")
+
+
+def _section(console: Console, title: str, found: Sequence[Finding]) -> None:
+    if found:
+        console.print(f"\n{title} ({len(found)})", style="bold")
+        for finding in found:
+            _finding(console, finding)
+
+
+def _finding(console: Console, finding: Finding) -> None:
+    measured = finding.measured
+    figures = ""
+    if measured:
+        times = f"{measured.base_us:.1f} -> {measured.head_us:.1f} us"
+        figures = f"{render_ratio(measured.ratio)}  {times}  "
+    console.print(f"  {figures}{finding.series.case}")
+    parts = [finding.reason.message, *(_change(change) for change in finding.evidence)]
+    console.print(f"      {'; '.join(parts)} [{finding.reason.code}]", style="dim")
+
+
+def _change(change: Change) -> str:
+    base, head = (_short(value) for value in (change.base, change.head))
+    return f"{change.name} {base} -> {head}"
+
+
+def _short(value: Scalar) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else f"{value:g}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _information(console: Console, report: CheckReport, view: View) -> None:
+    found = [f for f in report.findings if not f.gates]
+    if not found:
+        return
+    metrics = " and ".join(sorted({_metric(f.series.metric) for f in found}))
+    counts = Counter(f.verdict for f in found)
+    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
+    console.print(f"\n{metrics}, not counted in the verdict: {told}", style="bold")
+    quiet = () if view.everything else (Verdict.SAME, Verdict.UNDECIDED)
+    for finding in found:
+        if finding.verdict not in quiet:
+            _finding(console, finding)
+
+
+def _metric(metric: Metric) -> str:
+    return {
+        Metric.KERNEL_TIME: "kernel time",
+        Metric.PLAN_TIME: "plan() host time",
+        Metric.ERROR: "error",
+    }[metric]
+
+
+def _unmeasured(console: Console, report: CheckReport, view: View) -> None:
+    if not report.unmeasured:
+        return
+    console.print(f"\nNot measured on either side ({len(report.unmeasured)})", style="bold")
+    grouped = Counter((cell.base, cell.head) for cell in report.unmeasured)
+    for (base, head), cells in grouped.most_common():
+        reason = base if base == head else f"{base}; in {report.head} {head}"
+        console.print(f"  {cells} cells {reason}")
+    if view.everything:
+        for cell in report.unmeasured:
+            console.print(f"      {cell.case}", style="dim")
+
+
+def _families(console: Console, report: CheckReport) -> None:
+    counts = Counter((cell.family, cell.verdict) for cell in report.cells)
+    shown = [v for v in WORST_FIRST if any(verdict is v for _, verdict in counts)]
+    families = list(dict.fromkeys(cell.family for cell in report.cells))
+    rows = [[name, *(str(counts[name, v] or "-") for v in shown)] for name in families]
+    console.print()
+    console.print(render_table(["family", *shown], rows))
+
+
+def _footer(console: Console, report: CheckReport) -> None:
+    blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
+    console.print(f"\nToo noisy to see small changes: {blind}.")
+    _lines(console, "Warning", report.warnings)
+    console.print(f"Reproduce: {report.command}")
+    console.print("Round ids and all figures: --format json. How to read this: regress/docs/")
+
+
+def _lines(console: Console, label: str, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(f"{label}: {line}")

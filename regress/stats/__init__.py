@@ -1,0 +1,1 @@
+"""Exact rank statistics on one number a round. No thresholds live here."""
