@@ -92,12 +92,15 @@ def make_from_git(tag: str, source: str, base: Stack | None, into: Path = ADHOC_
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     built = sorted(target.glob("*.whl"))
     if done.returncode != 0 or not built:
-        msg = f"cannot build a wheel of {source}: {_last_line(done.stderr)}"
+        msg = f"cannot build a wheel of {source}: {_telling_line(done.stderr)}"
         raise UserError(msg)
     return make_from_wheel(tag, built[-1], base)
 
 
-def _last_line(text: str) -> str:
+def _telling_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if line.lower().startswith(("fatal:", "error:"))]
-    return (telling or lines or ["pip says nothing; is git installed and the network up?"])[0]
+    for opening in ("fatal:", "ERROR:", "error:"):
+        for line in lines:
+            if line.startswith(opening):
+                return line
+    return lines[-1] if lines else "pip says nothing; are pip and git installed?"

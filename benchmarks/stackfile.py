@@ -1,6 +1,7 @@
 """Writing lists of stacks; comments and order of what stands there are kept."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def add_stack(path: Path, stack: Stack) -> None:
     for name, version in sorted(stack.pins.items()):
         if (name, version) not in present:
             releases.append(_release_table(stack, name))
-    rendered = tomlkit.dumps(document)
+    # tomlkit is undecided about blank lines before a table.
+    spaced = re.sub(r"(?<=[]}\"])\n+(?=\[\[)", "\n\n", tomlkit.dumps(document))
+    rendered = spaced.rstrip("\n") + "\n"
     after = {s.tag: s for s in parse_stacks(rendered, str(path))}
     if after[stack.tag].digest != stack.digest:
         msg = f"{path} holds other wheels for a pin of {stack.tag}: a release never changes"
