@@ -26,11 +26,10 @@ from workloads.record import Case, Round, Status
 
 __all__ = ["add_parser", "chosen_cases", "render_round"]
 
-_Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 _STAGES: Final = {"build": "building", "measure": "measuring"}
 
 
-def add_parser(subparsers: _Subparsers) -> None:
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `run` and `list`."""
     run = subparsers.add_parser("run", help="measure rounds of one or more stacks, interleaved")
     run.add_argument("tags", nargs="+", metavar="TAG", help="stacks, e.g. v0.6.0 v0.6.1")

@@ -88,8 +88,13 @@ class GraphTimer:
                 prepared.launch()
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
-            output = prepared.launch()
+        with torch.cuda.stream(self._stream):
+            # torch.cuda.graph() would collect garbage and empty the allocator's cache each time.
+            graph.capture_begin(pool=self._pool)
+            try:
+                output = prepared.launch()
+            finally:
+                graph.capture_end()
         output.fill_(float("nan"))
         graph.replay()
         torch.cuda.synchronize()
