@@ -1,43 +1,22 @@
-"""asv's results, made from round files: one sample a round, so that samples are independent.
+"""The command `export`: choose round files and make asv's results from them.
 
 Round files are the truth. What `asv run` stored itself for a machine is replaced: its rounds are
 among the files of `.asv/rounds`, so nothing is lost. The same files give the same bytes.
 """
 
 import argparse
-import json
-import math
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Final
 
-from asv import environment, util
-from asv import results as asv_results
-from asv.benchmark import __file__ as asv_script
-from asv.benchmarks import Benchmarks
-from asv.machine import Machine
-from asv.runner import BenchmarkResult
-
-from benchmarks._suite import CLASSES, KERNEL_TIME, PLAN_TIME
 from benchmarks.errors import UserError
-from benchmarks.ledger import write_ledger
-from benchmarks.paths import LEDGER, RECORDED, RESULTS, ROOT, ROUNDS
+from benchmarks.paths import RECORDED, ROUNDS
 from benchmarks.rounds import is_quick, load_rounds
 from benchmarks.stacks import Stack, load_stacks
-from workloads.catalog import TIERS, cases
-from workloads.record import CaseRecord, Round, Status
+from workloads.catalog import TIERS
+from workloads.record import Round
 
-__all__ = ["Kept", "add_parser", "select_rounds", "write_results"]
-
-_PYTHON: Final = "host"
-_FAILURES: Final = (Status.FAILED, Status.QUARANTINED)
+__all__ = ["Kept", "add_parser", "select_rounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,122 +68,6 @@ def select_rounds(
     return Kept(grouped, tuple(notes))
 
 
-def write_results(
-    kept: Kept,
-    stacks: tuple[Stack, ...],
-    *,
-    tier: str = TIERS[-1],
-    ledger: Path = LEDGER,
-    results: Path = RESULTS,
-) -> None:
-    """Write asv's result files, machine files and benchmark list.
-
-    Parameters
-    ----------
-    kept
-        What to export; results of other machines stay as they are.
-    stacks
-        All stacks; the ledger is made from them.
-    tier
-        Tier whose benchmarks go into the list that `asv publish` shows.
-    ledger, results
-        Where the repository and asv's results are.
-    """
-    write_ledger(stacks, ledger)
-    commits = _commits(ledger)
-    times = {stack.tag: stack.time for stack in stacks}
-    for name, by_stack in sorted(kept.rounds.items()):
-        shutil.rmtree(results / name, ignore_errors=True)
-        newest = max((r for rounds in by_stack.values() for r in rounds), key=_started)
-        util.write_json(str(results / name / "machine.json"), _machine(newest), Machine.api_version)
-        for tag, rounds in sorted(by_stack.items()):
-            date = util.datetime_to_js_timestamp(times[tag])
-            _results(rounds, commits[tag], date).save(str(results))
-    _write_benchmarks(results, tier)
-
-
-def _started(round_: Round) -> tuple[str, str]:
-    return round_.started_at, round_.id
-
-
-def _commits(ledger: Path) -> dict[str, str]:
-    command = ["git", "-C", str(ledger), "for-each-ref", "refs/tags"]
-    command += ["--format=%(refname:strip=2) %(objectname)"]
-    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
-    return dict(line.split() for line in shown.splitlines())
-
-
-def _machine(round_: Round) -> dict[str, str]:
-    machine = round_.machine
-    return {"machine": machine.name, "gpu": machine.gpu, "driver": machine.driver}
-
-
-def _results(rounds: tuple[Round, ...], commit: str, date: int) -> Any:
-    env_name = environment.get_env_name("stack", _PYTHON, {}, {})
-    params = _machine(rounds[-1]) | {"python": _PYTHON}
-    stored = asv_results.Results(params, {}, commit, date, _PYTHON, env_name, {})
-    started = datetime.fromisoformat(rounds[0].started_at)
-    version = str(rounds[0].protocol.version)
-    for name, cells in sorted(_rows(rounds).items()):
-        if cells:
-            benchmark = {"name": name, "version": version, "params": [[repr(c) for c in cells]]}
-            stored.add_result(
-                benchmark, _benchmark_result(cells), started_at=started, record_samples=True
-            )
-    return stored
-
-
-def _rows(rounds: tuple[Round, ...]) -> dict[str, dict[str, Any]]:
-    """Return, for each benchmark and cell, its samples in seconds, None (failed) or NaN."""
-    records: dict[str, list[CaseRecord]] = {}
-    for record in (record for r in rounds for record in r.cases):
-        records.setdefault(str(record.case), []).append(record)
-    rows: dict[str, dict[str, Any]] = {}
-    for entry in cases():
-        cell = str(entry.case)
-        if cell not in records:
-            continue
-        kernel = rows.setdefault(f"{CLASSES[entry.family]}.{KERNEL_TIME}", {})
-        plan = rows.setdefault(f"{CLASSES[entry.family]}.{PLAN_TIME}", {})
-        kernel[cell] = _value(records[cell])
-        # A backend without plan() is no skipped cell but none at all.
-        if planned := [r.plan_time_us * 1e-6 for r in records[cell] if r.plan_time_us is not None]:
-            plan[cell] = planned
-    return rows
-
-
-def _value(records: list[CaseRecord]) -> list[float] | float | None:
-    times = [r.time_us * 1e-6 for r in records if r.time_us is not None]
-    if times:
-        return times
-    return None if any(r.status in _FAILURES for r in records) else math.nan
-
-
-def _benchmark_result(cells: Mapping[str, Any]) -> Any:
-    values = list(cells.values())
-    return BenchmarkResult(
-        result=[True if isinstance(value, list) else value for value in values],
-        samples=[value if isinstance(value, list) else None for value in values],
-        number=[1 if isinstance(value, list) else None for value in values],
-        errcode=0,
-        stderr="",
-        profile=None,
-    )
-
-
-def _write_benchmarks(results: Path, tier: str) -> None:
-    """Write the benchmark list as asv's own discovery gives it for this tier."""
-    with tempfile.TemporaryDirectory() as folder:
-        listed = Path(folder, "benchmarks.json")
-        command = [sys.executable, asv_script, "discover", str(ROOT / "benchmarks"), str(listed)]
-        kept = {k: v for k, v in os.environ.items() if k not in {"ATTN_CELLS", "PYTHONPATH"}}
-        subprocess.run(command, check=True, env=kept | {"ATTN_TIER": tier})
-        found = json.loads(listed.read_text(encoding="utf-8"))
-    path = Benchmarks.get_benchmark_file_path(str(results))
-    util.write_json(path, {b["name"]: b for b in found}, Benchmarks.api_version)
-
-
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `export`."""
     parser = subparsers.add_parser("export", help="make asv's results from round files")
@@ -216,6 +79,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from benchmarks.asv_results import write_results
+
     source = RECORDED if arguments.recorded else ROUNDS
     stacks = load_stacks()
     kept = select_rounds(load_rounds(source), stacks, arguments.tier)
@@ -224,7 +89,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if not kept.rounds:
         msg = f"no rounds to export in {source}: `python -m benchmarks run` measures some"
         raise UserError(msg)
-    write_results(kept, stacks, tier=arguments.tier or TIERS[-1])
+    write_results(kept.rounds, stacks, tier=arguments.tier or TIERS[-1])
     for machine, by_stack in sorted(kept.rounds.items()):
         counts = ", ".join(f"{tag} ({len(rounds)})" for tag, rounds in by_stack.items())
         sys.stdout.write(f"{machine}: {counts}\n")

@@ -160,30 +160,30 @@ def parse_stacks(text: str, source: str, *, ad_hoc: bool = False) -> tuple[Stack
 
 def _join(file: _File, *, ad_hoc: bool) -> list[Stack]:
     releases = {(release.name, release.version): release for release in file.release}
-    stacks: dict[str, Stack] = {}
-    for entry in file.stack:
-        if entry.tag in stacks:
-            msg = f"two stacks are called {entry.tag}"
-            raise ValueError(msg)
-        unknown = [f"{n}=={v}" for n, v in entry.pins.items() if (n, v) not in releases]
-        if unknown or not entry.pins or entry.time.tzinfo is None:
-            problem = (
-                f"has no release table for {', '.join(unknown)}"
-                if unknown
-                else ("needs pins and a time with a time zone")
-            )
-            msg = f"stack {entry.tag} {problem}"
-            raise ValueError(msg)
-        chosen = {name: releases[name, version] for name, version in entry.pins.items()}
-        stacks[check_tag(entry.tag)] = Stack(
-            entry.tag,
-            entry.time.astimezone(UTC),
-            entry.pins,
-            {name: _checked(release) for name, release in chosen.items()},
-            {name: release.cuda for name, release in chosen.items() if release.cuda},
-            ad_hoc,
-        )
-    return list(stacks.values())
+    tags = [entry.tag for entry in file.stack]
+    if len(set(tags)) < len(tags):
+        msg = f"two stacks are called {max(tags, key=tags.count)}"
+        raise ValueError(msg)
+    return [_stack(entry, releases, ad_hoc=ad_hoc) for entry in file.stack]
+
+
+def _stack(entry: _Entry, releases: Mapping[tuple[str, str], _Release], *, ad_hoc: bool) -> Stack:
+    unknown = [f"{n}=={v}" for n, v in entry.pins.items() if (n, v) not in releases]
+    if unknown:
+        msg = f"stack {entry.tag} pins {', '.join(unknown)}, which has no release table"
+        raise ValueError(msg)
+    if not entry.pins or entry.time.tzinfo is None:
+        msg = f"stack {entry.tag} needs pins and a time with a time zone"
+        raise ValueError(msg)
+    chosen = {name: releases[name, version] for name, version in entry.pins.items()}
+    return Stack(
+        check_tag(entry.tag),
+        entry.time.astimezone(UTC),
+        entry.pins,
+        {name: _checked(release) for name, release in chosen.items()},
+        {name: release.cuda for name, release in chosen.items() if release.cuda},
+        ad_hoc,
+    )
 
 
 def _checked(release: _Release) -> tuple[Wheel, ...]:

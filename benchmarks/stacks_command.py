@@ -5,11 +5,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.adhoc import make_from_git, make_from_wheel
-from benchmarks.companions import make_stack
 from benchmarks.errors import UserError
-from benchmarks.index import open_index
 from benchmarks.paths import ADHOC, STACKS
-from benchmarks.stackfile import add_stack
 from benchmarks.stacks import Stack, find_stack, format_time, load_stacks
 
 __all__ = ["add_parser", "render_stacks"]
@@ -54,6 +51,10 @@ def _list(_: argparse.Namespace) -> None:
 
 
 def _add(arguments: argparse.Namespace) -> None:
+    from benchmarks.companions import make_stack
+    from benchmarks.index import open_index
+    from benchmarks.stackfile import add_stack
+
     name, separator, version = arguments.release.partition("==")
     if not (name and separator and version):
         msg = f"{arguments.release!r} is no NAME==VERSION, e.g. flashinfer-python==0.6.5"
@@ -66,6 +67,8 @@ def _add(arguments: argparse.Namespace) -> None:
 
 
 def _adhoc(arguments: argparse.Namespace) -> None:
+    from benchmarks.stackfile import add_stack
+
     base = find_stack(arguments.base) if arguments.base else None
     known = load_stacks()
     if arguments.tag in {stack.tag for stack in known}:

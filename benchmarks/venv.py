@@ -16,7 +16,7 @@ import sysconfig
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import distributions
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 from typing import Final
 
@@ -25,15 +25,27 @@ from packaging.utils import canonicalize_name
 from benchmarks.errors import UserError
 from benchmarks.paths import ENVIRONMENTS
 from benchmarks.stacks import Stack
-from benchmarks.wheelhouse import companion_versions
 
-__all__ = ["ensure_environment", "host_site_packages"]
+__all__ = ["COMPANIONS", "companion_versions", "ensure_environment", "host_site_packages"]
 
+COMPANIONS: Final = ("asv_runner", "msgspec")
+"""What a stack environment needs beside its pins; versions are those of this interpreter."""
 _STAMP: Final = "complete.json"
 _REMEDY: Final = (
     "check the network, or fill a folder with `python -m benchmarks wheels` and set ATTN_WHEELS"
 )
 _MODULES_IN_PACKAGE: Final = Path("flashinfer", "data", "aot")
+
+
+def companion_versions() -> dict[str, str]:
+    """Version of each companion that this interpreter has; those it lacks are left out."""
+    versions: dict[str, str] = {}
+    for name in COMPANIONS:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 def ensure_environment(
@@ -179,14 +191,14 @@ def _reason(stderr: str) -> str:
 
 
 def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
-    version = stack.pins.get("flashinfer-python")
-    if modules is None or version is None:
+    release = stack.pins.get("flashinfer-python")
+    if modules is None or release is None:
         return
     if not modules.is_dir():
         msg = f"there is no folder of prebuilt modules {modules}"
         raise UserError(msg)
     package = _site_packages(folder) / _MODULES_IN_PACKAGE
-    for built in sorted((modules / version).glob("*/*.so")):
+    for built in sorted((modules / release).glob("*/*.so")):
         if built.stem == built.parent.name:
             target = package / built.parent.name / built.name
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,34 +3,22 @@
 import argparse
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
 from benchmarks.adhoc import sha256_of
 from benchmarks.errors import UserError
-from benchmarks.index import Index, open_index
 from benchmarks.stacks import Stack, Wheel, find_stack, load_stacks
+from benchmarks.venv import companion_versions
 
-__all__ = ["COMPANIONS", "add_parser", "companion_versions", "fill"]
+if TYPE_CHECKING:
+    from benchmarks.index import Index
 
-COMPANIONS: Final = ("asv_runner", "msgspec")
-"""What a stack environment needs beside its pins; versions are those of this interpreter."""
-
-
-def companion_versions() -> dict[str, str]:
-    """Version of each companion that this interpreter has; those it lacks are left out."""
-    versions: dict[str, str] = {}
-    for name in COMPANIONS:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+__all__ = ["add_parser", "fill"]
 
 
 def fill(
-    index: Index, stacks: tuple[Stack, ...], directory: Path, machine: str
+    index: "Index", stacks: tuple[Stack, ...], directory: Path, machine: str
 ) -> tuple[Path, ...]:
     """Download the wheels of stacks and their companions; what is there already is kept.
 
@@ -71,7 +59,7 @@ def _runs_on(file: str, machine: str) -> bool:
     return file.endswith((f"_{machine}.whl", "-any.whl"))
 
 
-def _fetch(index: Index, name: str, wheel: Wheel, directory: Path) -> Path:
+def _fetch(index: "Index", name: str, wheel: Wheel, directory: Path) -> Path:
     path = index.download(name, wheel, directory)
     if sha256_of(path) != wheel.sha256:
         msg = f"{path} has another sha256 than its stack names: remove it and try again"
@@ -95,6 +83,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from benchmarks.index import open_index
+
     known = load_stacks()
     tags = arguments.tags or [stack.tag for stack in known if not stack.ad_hoc]
     stacks = tuple(find_stack(tag, known) for tag in tags)
