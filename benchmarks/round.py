@@ -19,6 +19,7 @@ from typing import Final
 import msgspec
 
 from benchmarks.backends import Libraries
+from benchmarks.backends.flashinfer_modules import remember_refusals
 from benchmarks.errors import UserError
 from benchmarks.measure.build import Builder, Built, build_order
 from benchmarks.measure.clocks import Clocks
@@ -84,6 +85,8 @@ class _Round:
         """Import the stack, assert its versions, choose the timer."""
         self.reporter.say(Progress("import"))
         self.libraries: Libraries = load_libraries(self.plan.expected)
+        if self.libraries.can_run("flashinfer-python"):
+            remember_refusals()
         self.machine: Machine = fingerprint(self.plan.machine)
         scripted = all(case.backend == "scripted" for case in self.plan.cases)
         self.timer: Timer

@@ -75,6 +75,11 @@ class Libraries:
     problems: Mapping[str, str]
     has_gpu: bool
 
+    def can_run(self, distribution: str) -> bool:
+        """Say whether `require` would return."""
+        known = distribution in self.versions and distribution not in self.problems
+        return self.has_gpu and known
+
     def require(self, distribution: str) -> Version:
         """Return the version of a distribution that must run on the GPU.
 

@@ -68,8 +68,8 @@ def _requests(inputs: Inputs) -> Any:
     masks = [_mask(w.q_len, n) if w.causal else None for n in inputs.kv_lens]
 
     def attend(i: int) -> Any:
-        parts = (x.transpose(0, 1)[None] for x in (q[i], k[i], v[i]))
-        out = f.scaled_dot_product_attention(*parts, attn_mask=masks[i], enable_gqa=True)
+        qi, ki, vi = (x.transpose(0, 1)[None] for x in (q[i], k[i], v[i]))
+        out = f.scaled_dot_product_attention(qi, ki, vi, attn_mask=masks[i], enable_gqa=True)
         return out[0].transpose(0, 1)
 
     return lambda: torch.cat([attend(i) for i in range(w.kv.batch)])

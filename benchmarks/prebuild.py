@@ -1,0 +1,84 @@
+"""The command `prebuild`: compile FlashInfer's modules ahead, on a machine without a GPU too."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from benchmarks.errors import UserError
+from benchmarks.paths import ROOT
+from benchmarks.stacks import find_stack
+from benchmarks.venv import ensure_environment, host_site_packages
+
+__all__ = ["add_parser"]
+
+_HOPPER: Final = "9.0a"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `prebuild`."""
+    parser = subparsers.add_parser("prebuild", help="compile FlashInfer's modules ahead")
+    parser.add_argument("tags", nargs="+", metavar="TAG")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="where modules go")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
+    parser.add_argument("--arch", default=_HOPPER, help=f"GPU architecture (default {_HOPPER})")
+    parser.add_argument("--wheels", type=Path, metavar="DIR", help="install from this folder only")
+    parser.set_defaults(func=_prebuild)
+
+
+def _prebuild(arguments: argparse.Namespace) -> int:
+    toolchain = f"nvcc {_nvcc_version()} {arguments.arch}"
+    arguments.to.mkdir(parents=True, exist_ok=True)
+    for stack in [find_stack(tag) for tag in arguments.tags]:
+        if "flashinfer-python" not in stack.pins:
+            continue
+        python = ensure_environment(stack, wheels=arguments.wheels)
+        command = [python, "-m", "benchmarks.compile_modules", arguments.to.resolve()]
+        command += ["--toolchain", toolchain]
+        with tempfile.TemporaryDirectory(prefix="attention-modules-") as folder:
+            done = subprocess.run(
+                [str(word) for word in command],
+                cwd=ROOT,
+                env=_environment(Path(folder), arguments),
+                check=False,
+            )
+        if done.returncode != 0:
+            msg = f"cannot prebuild {stack.tag}: the compiler's output is above"
+            raise UserError(msg)
+    return 0
+
+
+def _nvcc_version() -> str:
+    if shutil.which("nvcc") is None:
+        msg = "prebuilding needs nvcc (the CUDA toolkit) on PATH"
+        raise UserError(msg)
+    told = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"V([\d.]+)", told)
+    return match[1] if match else "unknown"
+
+
+def _environment(folder: Path, arguments: argparse.Namespace) -> dict[str, str]:
+    """Return what FlashInfer's build reads; the driver's library is replaced by a stub.
+
+    Only the host that runs the module needs the real libcuda.so.1.
+    """
+    stub = folder / "libcuda.so"
+    subprocess.run(
+        ["cc", "-shared", "-o", str(stub), "-Wl,-soname,libcuda.so.1", "-x", "c", os.devnull],
+        check=True,
+    )
+    cuda = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+    libraries = [str(folder), str(cuda / "lib64"), str(cuda / "lib")]
+    # A toolkit without cuRAND's headers: those of the nvidia wheels beside torch serve as well.
+    headers = [str(p) for s in host_site_packages() for p in Path(s).glob("nvidia/*/include")]
+    return os.environ | {
+        "FLASHINFER_CUDA_ARCH_LIST": arguments.arch,
+        "FLASHINFER_WORKSPACE_BASE": str(folder),
+        "MAX_JOBS": str(arguments.jobs),
+        "LIBRARY_PATH": ":".join([*libraries, os.environ.get("LIBRARY_PATH", "")]),
+        "CPATH": ":".join([os.environ.get("CPATH", ""), *headers]),
+    }
