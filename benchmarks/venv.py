@@ -22,6 +22,7 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from benchmarks.backends.flashinfer_modules import FAILURE_FILE
 from benchmarks.errors import UserError
 from benchmarks.paths import ENVIRONMENTS
 from benchmarks.stacks import Stack
@@ -198,8 +199,9 @@ def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
         msg = f"there is no folder of prebuilt modules {modules}"
         raise UserError(msg)
     package = _site_packages(folder) / _MODULES_IN_PACKAGE
-    for built in sorted((modules / release).glob("*/*.so")):
-        if built.stem == built.parent.name:
+    for built in sorted((modules / release).glob("*/*")):
+        # A module, or the note that its sources do not compile.
+        if built.name in {f"{built.parent.name}.so", FAILURE_FILE}:
             target = package / built.parent.name / built.name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
