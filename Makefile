@@ -1,0 +1,43 @@
+# The two commands of the README are `make compare` and `make test`; both keep what they install
+# in .venv. PYTHON chooses the interpreter (3.11 to 3.13).
+PYTHON ?= python3
+BIN := .venv/bin
+RECORDED := $(shell find benchmarks/recorded -name '*.json.gz' 2>/dev/null)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: compare test lint bench docs clean
+
+# asv's comparison and this suite's verdict, from rounds recorded on an H200.
+compare: .asv/exported
+	$(BIN)/asv compare --machine h200 --only-changed v0.6.0 v0.6.1
+	$(BIN)/python -m regress check v0.6.0 v0.6.1 --recorded
+
+# Linters, types, import layers, then every test that needs no GPU.
+test: .venv/test lint
+	$(BIN)/pytest -n 2
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+# The suite's own speed: loading, judging, slugs, ledger.
+bench: .venv/test
+	$(BIN)/pytest -n 0 --benchmark-enable --benchmark-only -o 'python_files=bench_*.py'
+
+clean:
+	rm -rf .venv .asv
+
+.asv/exported: .venv/compare benchmarks/stacks.toml $(RECORDED)
+	$(BIN)/python -m benchmarks export --recorded --tier nightly
+	@touch $@
+
+.venv/compare: pyproject.toml requirements.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c requirements.lock -e .
+	@touch $@
+
+.venv/test: .venv/compare
+	$(BIN)/pip install -q -c requirements.lock -e '.[test,cpu]'
+	@touch $@
