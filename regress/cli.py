@@ -1,6 +1,7 @@
 """The command line: arguments in, text and an exit code out."""
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -44,9 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RegressError as error:
         sys.stderr.write(f"regress: {error}\n")
         return int(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return int(ExitCode.USAGE)
     return int(code)
 
 
@@ -147,8 +145,12 @@ def _view(options: argparse.Namespace) -> View:
 
 def _write(text: str, path: Path | None) -> None:
     if path is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (`| head`) has seen enough: the exit code must still be the verdict's.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     try:
         path.write_text(text, encoding="utf-8")

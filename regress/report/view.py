@@ -43,7 +43,7 @@ class View:
             soft_wrap=True,
         )
         write(console)
-        return out.getvalue()
+        return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
 def render_ratio(ratio: Ratio) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
 from regress.config import parse_config
 from regress.model.cell import Cell
 from regress.pipeline.cells import build_cells, index
-
 from workloads.record import (
     SCHEMA,
     Case,

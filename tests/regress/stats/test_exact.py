@@ -1,0 +1,52 @@
+"""The exact Mann-Whitney test, against scipy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+
+from regress.stats.exact import critical, null_cdf, p_greater
+
+sizes = st.integers(1, 9)
+
+
+@given(sizes, sizes, st.randoms(use_true_random=False))
+def test_p_value_is_scipys(n: int, m: int, random: object) -> None:
+    """Without ties the p-value is that of scipy's exact method."""
+    values = list(range(n + m))
+    random.shuffle(values)  # type: ignore[attr-defined]
+    high, low = np.array(values[:n], float), np.array(values[n:], float)
+    theirs = mannwhitneyu(high, low, alternative="greater", method="exact").pvalue
+    assert p_greater(high, low) == pytest.approx(theirs, rel=1e-12)
+
+
+def test_five_against_five_wholly_apart() -> None:
+    """Complete separation of 5 v 5 has one chance in 252."""
+    assert p_greater(np.arange(5.0) + 10, np.arange(5.0)) == pytest.approx(1 / 252)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.lists(st.integers(0, 3), min_size=1))
+def test_ties_never_help(high: list[int], low: list[int]) -> None:
+    """Breaking every tie in favour of the shift cannot make the p-value larger."""
+    ours = p_greater(np.array(high, float), np.array(low, float))
+    broken = p_greater(np.array(high, float) + 0.5, np.array(low, float))
+    assert broken <= ours
+
+
+@given(sizes, sizes)
+def test_distribution_is_symmetric(n: int, m: int) -> None:
+    """P(U <= u) + P(U <= nm - 1 - u) = 1."""
+    cdf = null_cdf(n, m)
+    assert cdf[:-1] + cdf[:-1][::-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "alpha", "expected"),
+    [(5, 5, 0.05, 4), (6, 6, 0.05, 7), (5, 5, 0.005, 0), (3, 3, 0.05, 0), (2, 2, 0.05, None)],
+)
+def test_critical_values_of_published_tables(
+    n: int, m: int, alpha: float, expected: int | None
+) -> None:
+    """Critical values are those of the printed tables of the Mann-Whitney test."""
+    assert critical(n, m, alpha) == expected

@@ -1,0 +1,85 @@
+"""Reading round files, good and bad."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from regress.errors import UsageError
+from regress.store.load import load_round, parse_round
+from tests.regress.builders import CASE, lost, make_round, measured, write_rounds
+from workloads.record import SCHEMA, CaseRecord, Status
+
+GOOD = make_round("v1", 0, [measured(CASE, 100.0)])
+
+
+def _raw(**changed: Any) -> bytes:
+    return msgspec.json.encode({**msgspec.to_builtins(GOOD), **changed})
+
+
+def test_reads_what_was_written(tmp_path: Path) -> None:
+    """A round file gives back its round."""
+    (path,) = write_rounds(tmp_path, [GOOD])
+    assert load_round(path) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda data: data[: len(data) // 2], "is truncated"),
+        (lambda _: b"", "holds no JSON"),
+        (lambda _: b"not gzip at all", "is no intact gzip file"),
+        (lambda data: data[:40] + bytes([data[40] ^ 255]) + data[41:], "gzip|truncated|no JSON"),
+        (lambda _: gzip.compress(b"no json"), "holds no JSON"),
+        (lambda _: gzip.compress(b"\xff\xfe{}"), "holds no JSON"),
+        (lambda _: gzip.compress(b"[1]"), "is no round file"),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, damage: Any, told: str) -> None:
+    """Truncated, corrupt and foreign files are named with what to do."""
+    (path,) = write_rounds(tmp_path, [GOOD])
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(UsageError, match=told) as error:
+        load_round(path)
+    assert path.name in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("schema", "age"), [(SCHEMA + 1, "newer"), (SCHEMA - 1, "older")])
+def test_other_schema_is_named(schema: int, age: str) -> None:
+    """A round of another schema is refused by its version, whatever else differs in it."""
+    with pytest.raises(UsageError, match=f"written by an? {age} suite"):
+        parse_round(_raw(schema=schema, new_field=1), "f")
+    with pytest.raises(UsageError, match=f"written by an? {age} suite"):
+        parse_round(_raw(schema=schema), "f")
+
+
+def test_unknown_field_is_named() -> None:
+    """A field this schema does not know is an error, never skipped."""
+    with pytest.raises(UsageError, match="unknown field `surprise`"):
+        parse_round(_raw(surprise=1), "f")
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    """A file that is not there is one clear line."""
+    with pytest.raises(UsageError, match="cannot read"):
+        load_round(tmp_path / "none.json.gz")
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        ([measured(CASE, 1.0), lost(CASE)], "more than once"),
+        ([CaseRecord(CASE, Status.MEASURED)], "is measured with 0 pass times"),
+        ([CaseRecord(CASE, Status.FAILED, kernel_us=(1.0,))], "is failed with 1 pass times"),
+        ([measured(CASE, 0.0)], "time that is not above 0"),
+        ([measured(CASE, 1.0, plan_us=(-1.0,))], "time that is not above 0"),
+        ([measured(CASE, 1.0, error=-1.0)], "error that is no number"),
+    ],
+)
+def test_contradictions_are_errors(records: list[CaseRecord], told: str) -> None:
+    """A round that contradicts itself is refused."""
+    with pytest.raises(UsageError, match=told):
+        parse_round(msgspec.json.encode(make_round("v1", 0, records)), "f")

@@ -1,0 +1,154 @@
+"""The command line: exit codes, one-line errors, output."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from regress.cli import main
+from regress.model.report import CheckReport
+from tests.regress.builders import CASE, OTHER, lost, make_round, rounds_of, write_rounds
+
+QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
+SLOW = tuple(v * 1.1 for v in QUIET)
+Capture = pytest.CaptureFixture[str]
+
+
+def _run(root: Path, *arguments: str) -> int:
+    return main([*arguments, "--rounds", str(root), "--tier", "any"])
+
+
+@pytest.mark.parametrize(
+    ("head", "code"), [(QUIET, 0), (SLOW, 1), (QUIET[:2], 3), (tuple(v / 2 for v in QUIET), 0)]
+)
+def test_exit_codes_of_check(
+    tmp_path: Path, capsys: Capture, head: tuple[float, ...], code: int
+) -> None:
+    """0 pass or better, 1 regression, 3 undecided."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: head})])
+    assert _run(tmp_path, "check", "v1", "v2") == code
+    assert "Reproduce: python -m regress check v1 v2" in capsys.readouterr().out
+
+
+def test_a_case_planned_on_one_side_is_no_data(tmp_path: Path, capsys: Capture) -> None:
+    """Exit 4, unless --cells leaves the case out."""
+    write_rounds(tmp_path, rounds_of("v1", {CASE: QUIET, OTHER: QUIET}))
+    write_rounds(tmp_path, rounds_of("v2", {CASE: QUIET}))
+    assert _run(tmp_path, "check", "v1", "v2") == 4
+    assert _run(tmp_path, "check", "v1", "v2", "--cells", "tc-auto") == 0
+    assert "planned in rounds of base only" in capsys.readouterr().out
+
+
+def test_a_lost_case_is_never_zero(tmp_path: Path, capsys: Capture) -> None:
+    """A case that base had and head fails to run ends with 1 and is named."""
+    write_rounds(tmp_path, rounds_of("v1", {CASE: QUIET}))
+    write_rounds(tmp_path, [make_round("v2", n, [lost(CASE, reason="NaN")]) for n in range(5)])
+    assert _run(tmp_path, "check", "v1", "v2") == 1
+    assert "failed in head: NaN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["check", "v1", "v1"], 2, "name two stacks"),
+        (["check", "v1", "v9"], 2, "unknown stack 'v9'"),
+        (["check", "v1", "v2", "--machine", "z"], 2, "no rounds of a machine 'z'"),
+        (["check", "v1", "v2", "--cells", "("], 2, "no regular expression"),
+        (["check", "v1", "v2", "--config", "/none.toml"], 2, "cannot read the configuration"),
+        (["check", "v1", "v2", "--output", "/none/x"], 2, "cannot write /none/x"),
+        (["backends", "v9"], 2, "unknown stack 'v9'"),
+    ],
+)
+def test_errors_are_one_line(
+    tmp_path: Path, capsys: Capture, arguments: list[str], code: int, told: str
+) -> None:
+    """One line on stderr, nothing on stdout, the right exit code."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: QUIET})])
+    assert _run(tmp_path, *arguments) == code
+    captured = capsys.readouterr()
+    assert told in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_corrupt_file_beats_a_regression(tmp_path: Path, capsys: Capture) -> None:
+    """2 beats 1: with a damaged file nothing is judged."""
+    write_rounds(tmp_path, rounds_of("v1", {CASE: QUIET}))
+    *_, last = write_rounds(tmp_path, rounds_of("v2", {CASE: SLOW}))
+    last.write_bytes(last.read_bytes()[:30])
+    assert _run(tmp_path, "check", "v1", "v2") == 2
+    assert "is truncated" in capsys.readouterr().err
+
+
+def test_missing_folder_and_no_rounds(tmp_path: Path, capsys: Capture) -> None:
+    """A folder that was named must exist; an empty one has no data."""
+    assert main(["check", "v1", "v2", "--rounds", str(tmp_path / "none")]) == 2
+    assert "is no folder" in capsys.readouterr().err
+    assert main(["backends", "v0.6.1", "--rounds", str(tmp_path)]) == 4
+    assert "v0.6.1 has no rounds" in capsys.readouterr().err
+
+
+def test_json_goes_to_a_file(tmp_path: Path, capsys: Capture) -> None:
+    """--output writes the whole report and nothing to the terminal."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    target = tmp_path / "report.json"
+    assert _run(tmp_path, "check", "v1", "v2", "--format", "json", "--output", str(target)) == 1
+    report = msgspec.json.decode(target.read_bytes(), type=CheckReport)
+    assert (report.base, report.head, int(report.exit_code)) == ("v1", "v2", 1)
+    assert capsys.readouterr().out == ""
+
+
+def test_backends_show_and_config(tmp_path: Path, capsys: Capture) -> None:
+    """The other commands print what they are asked for."""
+    path, *_ = write_rounds(tmp_path, rounds_of("v1", {CASE: SLOW, OTHER: QUIET}))
+    assert _run(tmp_path, "backends", "v1", "--fail-over", "1.05") == 1
+    assert "INVERTED  decode (eager), flashinfer-decode-tc-auto" in capsys.readouterr().out
+    assert main(["show", str(path)]) == 0
+    assert "2 measured" in capsys.readouterr().out
+    assert main(["show", str(tmp_path / "none.json.gz")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert main(["config"]) == 0
+    assert "min_rounds = 5" in capsys.readouterr().out
+    assert main(["config", "--markdown"]) == 0
+    assert "| `kernel_time.min_rounds` | 5 |" in capsys.readouterr().out
+
+
+def test_a_reader_that_leaves_keeps_the_exit_code(tmp_path: Path) -> None:
+    """With `| head` closing the pipe, the exit code is still the verdict's, without a traceback."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    command = [sys.executable, "-m", "regress", "check", "v1", "v2", "--tier", "any"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*command, "--rounds", str(tmp_path)],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_wrong_arguments_exit_2() -> None:
+    """argparse's own errors have the usage code too."""
+    with pytest.raises(SystemExit) as error:
+        main(["check", "v1"])
+    assert error.value.code == 2
+
+
+def test_runs_as_a_module() -> None:
+    """`python -m regress` is the entry point."""
+    done = subprocess.run(
+        [sys.executable, "-m", "regress", "config"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,32 @@
+"""Registries are complete and judging stays light."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import regress.detect
+from regress.detect import DETECTORS
+from regress.report import BACKENDS_RENDERERS, CHECK_RENDERERS
+
+
+def test_every_check_detector_is_registered() -> None:
+    """Whatever a detector module offers for cells is run."""
+    names = {f"detect_{name}" for name in ("coverage", "correctness", "kernel_time", "plan_time")}
+    assert {detector.__name__ for detector in DETECTORS} == names
+    assert {name for name in vars(regress.detect) if name.startswith("detect_")} == names
+
+
+def test_both_reports_have_the_same_formats() -> None:
+    """--format means the same for both commands."""
+    assert set(CHECK_RENDERERS) == set(BACKENDS_RENDERERS)
+
+
+def test_judging_imports_neither_torch_nor_benchmarks_nor_scipy() -> None:
+    """The command line loads only what judging needs."""
+    code = "import sys, regress.cli; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    root = Path(__file__).parents[2]
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    ).stdout.split()
+    assert not {"torch", "benchmarks", "scipy", "pandas"} & set(loaded)
+    assert "regress" in loaded
