@@ -6,6 +6,7 @@ import select
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -67,7 +68,7 @@ class WarmWorker:
         Raises
         ------
         WorkerLostError
-            If there was no answer; the process has been ended, and the round that it was measuring.
+            If there was no answer. The process has been ended, and the round that it was measuring.
         """
         handle, log = tempfile.mkstemp(prefix="asv-request-")
         os.close(handle)
@@ -86,11 +87,10 @@ class WarmWorker:
         if stdin is None or stdout is None:
             msg = "a worker has pipes"
             raise AssertionError(msg)
-        try:
+        # A process that has ended shows below, where its answer is missing.
+        with suppress(BrokenPipeError):
             stdin.write(json.dumps(request) + "\n")
             stdin.flush()
-        except BrokenPipeError:
-            pass  # It has ended: its end of stdout says so below.
         if not select.select([stdout], [], [], timeout_s)[0]:
             self.close()
             msg = f"the worker did not answer within {timeout_s:g} s"
@@ -104,6 +104,10 @@ class WarmWorker:
 
     def close(self) -> None:
         """End the process; asked politely first, it ends the round that it is measuring."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
         self._process.terminate()
         try:
             self._process.wait(_GRACE_S)

@@ -1,0 +1,79 @@
+"""The command line: one line for what the user can put right."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import cli
+from benchmarks.rounds import write_round
+from benchmarks.stacks_command import render_stacks
+from tests.benchmarks.synthetic import stack, synthetic_round
+
+
+def test_a_user_error_is_one_line_and_exit_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bad input is no traceback."""
+    monkeypatch.setattr("benchmarks.export.ROUNDS", tmp_path)
+    assert cli.main(["export"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: no rounds to export in ")
+    assert err.count("\n") == 1
+
+
+def test_a_corrupt_round_stops_the_export(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that cannot be read is named; nothing is exported around it."""
+    path = write_round(synthetic_round(stack("v1")), tmp_path)
+    path.write_bytes(path.read_bytes()[:40])
+    monkeypatch.setattr("benchmarks.export.ROUNDS", tmp_path)
+    assert cli.main(["export"]) == 2
+    assert f"error: {path} is no whole round file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["nonsense"], ["stacks"], ["export", "--tier", "x"], ["wheels"]]
+)
+def test_wrong_usage_is_exit_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse's own errors have the same exit code."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 2
+    assert "usage: python -m benchmarks" in capsys.readouterr().err
+
+
+def test_a_release_must_be_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    """`stacks add` wants NAME==VERSION."""
+    assert cli.main(["stacks", "add", "flashinfer-python>=0.6"]) == 2
+    assert "is no NAME==VERSION" in capsys.readouterr().err
+
+
+def test_an_unknown_base_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """`stacks adhoc --base` names near matches."""
+    assert cli.main(["stacks", "adhoc", "x", "--wheel", "y.whl", "--base", "v0.6.01"]) == 2
+    assert "did you mean v0.6.1" in capsys.readouterr().err
+
+
+def test_the_published_stacks_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """`stacks list` has a line a stack."""
+    assert cli.main(["stacks", "list"]) == 0
+    assert "flashinfer-python==0.6.1" in capsys.readouterr().out
+
+
+def test_stacks_as_a_table() -> None:
+    """Tag, time and pins stand in columns."""
+    assert render_stacks((stack("v1"), stack("v0.6.1"))) == (
+        "v1      2026-01-01T05:40:25Z  flashinfer-python==1\n"
+        "v0.6.1  2026-01-01T05:40:25Z  flashinfer-python==0.6.1\n"
+    )
+
+
+def test_the_ledger_command_makes_the_ledger(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """`ledger --to` says where it is and how many stacks it holds."""
+    assert cli.main(["ledger", "--to", str(tmp_path / "ledger")]) == 0
+    assert "stacks" in capsys.readouterr().out
+    assert (tmp_path / "ledger" / "stack.json").exists()

@@ -1,0 +1,143 @@
+"""asv's environment type: its worker, its machine entry and what it reads of asv's arguments."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asv.machine import Machine
+
+from benchmarks.machine import ensure_machine
+from benchmarks.stack_env import asked_for
+from benchmarks.warm import WarmWorker, WorkerLostError
+
+BENCHMARK = """\
+import os, sys, time
+
+def track_pid():
+    return os.getpid()
+
+def track_boom():
+    print("on the way")
+    raise RuntimeError("boom")
+
+def track_exit():
+    os._exit(3)
+
+def track_hang():
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    folder = tmp_path / "toys"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(BENCHMARK)
+    return folder
+
+
+@pytest.fixture
+def worker() -> Iterator[WarmWorker]:
+    started = WarmWorker(Path(sys.executable), os.environ)
+    yield started
+    started.close()
+
+
+def run(worker: WarmWorker, suite: Path, name: str, timeout_s: float = 30) -> tuple[str, int]:
+    result = suite.parent / "result.json"
+    arguments = [str(suite), name, "{}", "None", str(result)]
+    return worker.ask(arguments, str(suite.parent), timeout_s)
+
+
+def test_one_process_answers_all_requests(worker: WarmWorker, suite: Path) -> None:
+    """Requests share a process, so that a round measured for one answers the next."""
+    pids = []
+    for _ in range(2):
+        assert run(worker, suite, "track_pid") == ("", 0)
+        pids.append(json.loads((suite.parent / "result.json").read_text()))
+    assert pids[0] == pids[1] != os.getpid()
+
+
+def test_a_failure_is_reported_and_the_worker_lives(worker: WarmWorker, suite: Path) -> None:
+    """An exception costs its own request, with all output; the next one is answered."""
+    output, code = run(worker, suite, "track_boom")
+    assert code == 1
+    assert "on the way" in output
+    assert "RuntimeError: boom" in output
+    assert run(worker, suite, "track_pid") == ("", 0)
+
+
+def test_a_worker_that_ends_is_lost(worker: WarmWorker, suite: Path) -> None:
+    """A worker that dies is no result, and says with which code."""
+    with pytest.raises(WorkerLostError, match="ended with code 3") as caught:
+        run(worker, suite, "track_exit")
+    assert not caught.value.timed_out
+
+
+def test_a_worker_that_hangs_is_ended(worker: WarmWorker, suite: Path) -> None:
+    """No answer in time ends the worker within seconds."""
+    started = time.monotonic()
+    with pytest.raises(WorkerLostError, match=r"did not answer within 0\.3 s") as caught:
+        run(worker, suite, "track_hang", timeout_s=0.3)
+    assert caught.value.timed_out
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("argv", "bench", "quick"),
+    [
+        (["run", "v1^!"], [], False),
+        (["run", "--quick", "-b", "a", "--bench=b", "v1^!"], ["a", "b"], True),
+        (["continuous", "-a", "rounds=5", "-b", "a", "v1", "v2"], ["a"], False),
+        (["find", "v1..v2", "decode.track"], ["decode.track"], False),
+        (["publish"], [], False),
+    ],
+)
+def test_asv_arguments_select(argv: list[str], bench: list[str], quick: bool) -> None:  # noqa: FBT001
+    """The worker measures what asv's own command line selects."""
+    found = asked_for(argv)
+    assert json.loads(found["ATTN_BENCH"]) == bench
+    assert ("ATTN_QUICK" in found) is quick
+
+
+@pytest.fixture
+def machine_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Machine, "hardcoded_machine_name", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("ATTN_MACHINE", raising=False)
+    return tmp_path / "machines.json"
+
+
+def test_a_machine_without_gpu_is_called_cpu(machine_file: Path) -> None:
+    """asv finds an entry for this machine and never asks for one."""
+    assert ensure_machine(machine_file) == "cpu"
+    entry = json.loads(machine_file.read_text())["cpu"]
+    assert entry["machine"] == "cpu"
+    assert entry["gpu"] == ""
+    assert Machine.get_unique_machine_name() == "cpu"
+
+
+def test_a_gpu_names_the_machine(machine_file: Path) -> None:
+    """The driver's word for the GPU becomes the name, model and driver stand beside it."""
+    tool = machine_file.parent / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho 'NVIDIA H200, 580.95.05'\n")
+    tool.chmod(0o755)
+    assert ensure_machine(machine_file) == "h200"
+    entry = json.loads(machine_file.read_text())["h200"]
+    assert (entry["gpu"], entry["driver"]) == ("NVIDIA H200", "580.95.05")
+
+
+def test_an_entry_is_never_changed(machine_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user wrote about this machine stays; other machines stay too."""
+    known = {"version": 1, "mine": {"machine": "mine", "ram": "lots"}}
+    machine_file.write_text(json.dumps(known))
+    monkeypatch.setenv("ATTN_MACHINE", "mine")
+    assert ensure_machine(machine_file) == "mine"
+    assert json.loads(machine_file.read_text()) == known
+    monkeypatch.setenv("ATTN_MACHINE", "other")
+    ensure_machine(machine_file)
+    assert json.loads(machine_file.read_text())["mine"] == known["mine"]

@@ -1,0 +1,155 @@
+"""Stack environments, made offline from tiny wheels."""
+
+import base64
+import hashlib
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.adhoc import sha256_of
+from benchmarks.errors import UserError
+from benchmarks.stacks import Stack, Wheel
+from benchmarks.venv import ensure_environment, host_site_packages
+from tests.benchmarks.synthetic import stack
+
+NAME, VERSION = "flashinfer-python", "0.6.1"
+
+
+def tiny_wheel(folder: Path, version: str = VERSION, note: str = "") -> Path:
+    """Write a wheel with a package `flashinfer` that knows its version."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"flashinfer_python-{version}-py3-none-any.whl"
+    info = f"flashinfer_python-{version}.dist-info"
+    files = {
+        "flashinfer/__init__.py": f"__version__ = {version!r}\n{note}",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{name},sha256={_digest(text)},{len(text)}\n" for name, text in files.items())
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in {**files, f"{info}/RECORD": record + f"{info}/RECORD,,\n"}.items():
+            archive.writestr(name, text)
+    return path
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def stack_of(path: Path, *, local: bool = False) -> Stack:
+    only = Wheel(path.name, sha256_of(path), str(path) if local else "")
+    return replace(stack(f"v{VERSION}"), wheels={NAME: (only,)})
+
+
+def ask(python: Path, code: str) -> str:
+    command = [str(python), "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture(autouse=True)
+def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's own settings and caches out of the tests."""
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+    for name in ("ATTN_WHEELS", "ATTN_MODULES", "PIP_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_an_environment_has_the_pins_and_sees_the_host(tmp_path: Path) -> None:
+    """The pinned version is imported, and so is what only the host has installed."""
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    python = ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    assert ask(python, "import flashinfer; print(flashinfer.__version__)") == VERSION
+    assert ask(python, "import msgspec; print(msgspec.__file__)").startswith(host_site_packages())
+    assert ask(python, "import sys; print(sys.prefix)") == str(python.parents[1])
+
+
+def test_an_environment_made_from_an_environment_sees_the_first_host(tmp_path: Path) -> None:
+    """Layers add up: the host of a stack environment that makes another one is not lost."""
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    outer = ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    code = "from benchmarks.venv import host_site_packages as h; print(*h(), sep='\\n')"
+    seen = ask(outer, f"import sys; sys.path.insert(0, {str(Path.cwd())!r}); {code}").splitlines()
+    assert seen[0].startswith(str(outer.parents[1]))
+    assert set(host_site_packages()) <= set(seen)
+
+
+def test_a_made_environment_is_used_again(tmp_path: Path) -> None:
+    """The second call needs no wheels: nothing is installed."""
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    first = ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    assert ensure_environment(of, wheels=tmp_path / "gone", root=tmp_path / "env") == first
+
+
+def test_a_half_made_environment_is_made_again(tmp_path: Path) -> None:
+    """Without the stamp, what stands there is thrown away."""
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    python = ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    (python.parents[1] / "complete.json").unlink()
+    (python.parents[1] / "rest").write_text("of an interrupted installation")
+    ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    assert not (python.parents[1] / "rest").exists()
+
+
+def test_a_wheel_with_another_hash_is_refused(tmp_path: Path) -> None:
+    """A file of the right name but other bytes is one clear line, and leaves nothing behind."""
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    tiny_wheel(tmp_path / "wheels", note="# changed\n")
+    with pytest.raises(UserError, match=r"cannot install v0\.6\.1 .*ash mismatch") as caught:
+        ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    assert "\n" not in str(caught.value)
+    assert [p for p in (tmp_path / "env").iterdir() if p.is_dir()] == []
+
+
+def test_a_missing_wheel_is_one_line(tmp_path: Path) -> None:
+    """An empty wheel folder, or none, says what is missing and what to do."""
+    of = stack_of(tiny_wheel(tmp_path / "elsewhere"))
+    (tmp_path / "wheels").mkdir()
+    with pytest.raises(UserError, match=r"flashinfer-python.*python -m benchmarks wheels"):
+        ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    with pytest.raises(UserError, match="there is no folder of wheels"):
+        ensure_environment(of, wheels=tmp_path / "none", root=tmp_path / "env")
+
+
+def test_no_network_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without wheels and without network the error says so."""
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.invalid/simple")
+    with pytest.raises(UserError, match=r"from the package index: .*check the network") as caught:
+        ensure_environment(stack_of(tiny_wheel(tmp_path)), root=tmp_path / "env")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_local_wheel_is_installed_from_its_path(tmp_path: Path) -> None:
+    """An ad-hoc pin needs no folder of wheels."""
+    own = stack_of(tiny_wheel(tmp_path / "own"), local=True)
+    (tmp_path / "empty").mkdir()
+    python = ensure_environment(own, wheels=tmp_path / "empty", root=tmp_path / "env")
+    assert ask(python, "import flashinfer; print(flashinfer.__version__)") == VERSION
+
+
+def test_prebuilt_modules_land_where_flashinfer_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules of this version appear in data/aot, those of another version do not."""
+    for version, name in ((VERSION, "fa2"), ("0.6.4", "other")):
+        built = tmp_path / "modules" / version / name / f"{name}.so"
+        built.parent.mkdir(parents=True)
+        built.write_bytes(b"ELF")
+    monkeypatch.setenv("ATTN_MODULES", str(tmp_path / "modules"))
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    python = ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    package = Path(ask(python, "import flashinfer; print(flashinfer.__file__)")).parent
+    found = [str(p.relative_to(package)) for p in package.rglob("*.so")]
+    assert found == ["data/aot/fa2/fa2.so"]
+    assert (package / found[0]).read_bytes() == b"ELF"
+
+
+def test_the_host_is_this_interpreter() -> None:
+    """The host's directories are site-packages that this process imports from."""
+    assert host_site_packages()
+    assert set(host_site_packages()) <= set(sys.path)
