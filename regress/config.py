@@ -68,6 +68,7 @@ class TimeRule(_Section, frozen=True):
 
     gates: bool
     min_rounds: Count
+    most_rounds: Count
     alpha: Alpha
     equivalence_alpha: Alpha
     floor: Allowance

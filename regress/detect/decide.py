@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, log1p
 from statistics import median
-from typing import Final
 
 from regress.config import TimeRule
 from regress.model.finding import Measured, Ratio
@@ -13,9 +12,6 @@ from regress.stats.exact import p_greater
 from regress.stats.shift import Shift, logs, shift
 
 __all__ = ["Bounds", "Decision", "bounds", "decide", "ratio_of"]
-
-_MOST_ROUNDS: Final = 100
-"""An estimate beyond this says no more than that rounds are not the cure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +112,4 @@ def _rounds_needed(
     gap = abs(abs(found.estimate) - log1p(limits.floor))
     factor = reach / gap if gap else inf
     needed = rounds * factor**2
-    return max(ceil(needed), rounds + 1) if needed <= _MOST_ROUNDS else None
+    return max(ceil(needed), rounds + 1) if needed <= rule.most_rounds else None

@@ -34,6 +34,11 @@ def test_ties_never_help(high: list[int], low: list[int]) -> None:
     assert broken <= ours
 
 
+def test_only_ties_show_nothing() -> None:
+    """Equal numbers on both sides have p = 1: no tie counts as a win."""
+    assert p_greater(np.ones(5), np.ones(5)) == 1.0
+
+
 @given(sizes, sizes)
 def test_distribution_is_symmetric(n: int, m: int) -> None:
     """P(U <= u) + P(U <= nm - 1 - u) = 1."""
