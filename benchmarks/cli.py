@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-from benchmarks import export, ledger, stacks_command, wheelhouse
+from benchmarks import export, ledger, run_command, stacks_command, wheelhouse
 from benchmarks.errors import UserError
 
 __all__ = ["main"]
 
-COMMANDS: Final[tuple[ModuleType, ...]] = (stacks_command, ledger, wheelhouse, export)
+COMMANDS: Final[tuple[ModuleType, ...]] = (
+    run_command,
+    stacks_command,
+    ledger,
+    wheelhouse,
+    export,
+)
 """Modules with `add_parser(subparsers)`; each sets `func`, which takes the parsed arguments."""
 
 
