@@ -9,13 +9,13 @@ import atexit
 import json
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from asv import commands, environment, util
+from asv import environment, util
 from asv.console import log
 
+from benchmarks.asv_arguments import asked_for, check_names
 from benchmarks.campaign import campaign_id
 from benchmarks.errors import UserError
 from benchmarks.ledger import write_ledger
@@ -24,7 +24,7 @@ from benchmarks.stacks import Stack, find_stack, load_stacks
 from benchmarks.venv import ensure_environment
 from benchmarks.warm import WarmWorker, WorkerLostError
 
-__all__ = ["ENVIRONMENT_TYPE", "StackEnvironment", "asked_for", "setup"]
+__all__ = ["ENVIRONMENT_TYPE", "StackEnvironment", "setup"]
 
 ENVIRONMENT_TYPE: Final = "stack"
 
@@ -38,23 +38,12 @@ def setup() -> None:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[name]
     try:
-        write_ledger(load_stacks())
+        stacks = load_stacks()
+        check_names(sys.argv[1:], stacks)
+        write_ledger(stacks)
         ensure_machine()
     except (UserError, OSError, ValueError) as error:
         raise util.UserError(str(error)) from error
-
-
-def asked_for(argv: Sequence[str]) -> dict[str, str]:
-    """Return what asv's own command line selects, as variables for the worker.
-
-    `-b` and the benchmark of `asv find` become ATTN_BENCH, `--quick` becomes ATTN_QUICK.
-    """
-    parser, _ = commands.make_argparser()
-    arguments = vars(parser.parse_args(list(argv)))
-    bench = arguments.get("bench") or []
-    patterns = [bench] if isinstance(bench, str) else list(bench)
-    found = {"ATTN_BENCH": json.dumps(patterns)}
-    return found | ({"ATTN_QUICK": "1"} if arguments.get("quick") else {})
 
 
 class StackEnvironment(environment.Environment):  # type: ignore[misc]

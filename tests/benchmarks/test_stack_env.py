@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from asv.machine import Machine
 
+from benchmarks.asv_arguments import asked_for, check_names
+from benchmarks.errors import UserError
 from benchmarks.machine import ensure_machine
-from benchmarks.stack_env import asked_for
 from benchmarks.warm import WarmWorker, WorkerLostError
+from tests.benchmarks.synthetic import stack
 
 BENCHMARK = """\
 import os, sys, time
@@ -102,6 +104,41 @@ def test_asv_arguments_select(argv: list[str], bench: list[str], quick: bool) ->
     found = asked_for(argv)
     assert json.loads(found["ATTN_BENCH"]) == bench
     assert ("ATTN_QUICK" in found) is quick
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "v0.6.1^!"],
+        ["run", "v0.6.0..v0.6.1"],
+        ["run", "ALL"],
+        ["run", "HASHFILE:list"],
+        ["run"],
+        ["compare", "v0.6.0", "201e64a5"],
+        ["continuous", "v0.6.0", "main"],
+        ["publish"],
+    ],
+)
+def test_known_names_pass(argv: list[str]) -> None:
+    """Tags, ranges, hashes and asv's own words are let through."""
+    check_names(argv, (stack("v0.6.0"), stack("v0.6.1")))
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["run", "v0.6.01^!"], r"'v0\.6\.01': did you mean v0\.6\.1"),
+        (["run", "v0.6.1..v9"], "no stack is called 'v9'"),
+        (["compare", "v0.6.1", "v9"], "no stack is called 'v9'"),
+        (["continuous", "v9", "v0.6.1"], "no stack is called 'v9'"),
+        (["find", "v9..v0.6.1", "x"], "no stack is called 'v9'"),
+        (["run", "TAGS"], "under the wrong names"),
+    ],
+)
+def test_unknown_names_are_one_line(argv: list[str], complaint: str) -> None:
+    """A mistyped tag is refused before asv ends in a traceback over it."""
+    with pytest.raises(UserError, match=complaint):
+        check_names(argv, (stack("v0.6.1"),))
 
 
 @pytest.fixture
