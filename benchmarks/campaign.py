@@ -20,7 +20,7 @@ from typing import Final
 import msgspec
 
 from benchmarks.errors import UserError
-from benchmarks.paths import ROOT, ROUNDS
+from benchmarks.paths import BYTECODE, ROOT, ROUNDS
 from benchmarks.plan import Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, parse_progress
 from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
@@ -29,7 +29,9 @@ from workloads.record import Case
 
 __all__ = ["Limits", "Options", "campaign_id", "interleave", "measure_round"]
 
-_INHERITED_PATHS: Final = ("PYTHONPATH", "PYTHONHOME")
+_NOT_INHERITED: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
+"""A path would bring another package in; on images without bytecode every round would compile
+all of torch again (6 s), so bytecode is kept in a folder of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,8 @@ class _Attempt:
     def _spawn(self, plan_file: Path, stderr: int) -> tuple[int, str]:
         read_fd, write_fd = os.pipe()
         command = [self._python, "-m", "benchmarks.round", plan_file, "--progress-fd", write_fd]
-        environment = {k: v for k, v in os.environ.items() if k not in _INHERITED_PATHS}
+        environment = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        environment["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
         with subprocess.Popen(
             [str(word) for word in command],
             cwd=ROOT,

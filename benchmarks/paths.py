@@ -7,6 +7,7 @@ __all__ = [
     "ADHOC",
     "ADHOC_WHEELS",
     "ASV_CONFIG",
+    "BYTECODE",
     "ENVIRONMENTS",
     "LEDGER",
     "RECORDED",
@@ -32,6 +33,8 @@ RESULTS: Final = ROOT / ".asv" / "results"
 """asv's results."""
 ENVIRONMENTS: Final = ROOT / ".asv" / "env"
 """One virtual environment a stack."""
+BYTECODE: Final = ROOT / ".asv" / "pycache"
+"""Python bytecode of the measuring processes."""
 ADHOC: Final = ROOT / ".asv" / "adhoc.toml"
 """Ad-hoc stacks of this machine."""
 ADHOC_WHEELS: Final = ROOT / ".asv" / "wheels"

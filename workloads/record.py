@@ -16,6 +16,7 @@ __all__ = [
     "CaseRecord",
     "Conditions",
     "Facts",
+    "Kernel",
     "Machine",
     "Protocol",
     "Round",
@@ -77,6 +78,8 @@ class Facts(_Record, frozen=True):
         Rows of a query tile.
     max_splits
         Chunks of the request that is split most.
+    work_items
+        Chunks of all requests together, for one query tile and one KV head.
     """
 
     resolved_backend: str | None = None
@@ -85,6 +88,27 @@ class Facts(_Record, frozen=True):
     padded_batch: int | None = None
     q_tile: int | None = None
     max_splits: int | None = None
+    work_items: int | None = None
+
+
+class Kernel(_Record, frozen=True):
+    """One GPU kernel of a launch.
+
+    Attributes
+    ----------
+    name
+        Without template and call arguments.
+    grid, block
+        Launch shape: thread blocks, and threads of a block, along x, y and z.
+    """
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        grid, block = ("x".join(map(str, shape)) for shape in (self.grid, self.block))
+        return f"{self.name}<<<{grid}, {block}>>>"
 
 
 class CaseRecord(_Record, frozen=True):
@@ -109,7 +133,7 @@ class CaseRecord(_Record, frozen=True):
     cupti_us
         Sum of the kernels' own times in one replay as CUPTI saw them: a cross-check, not judged.
     kernels
-        Names of the GPU kernels of one replay, in order, without arguments.
+        The GPU kernels of one replay, in order, as CUPTI saw them.
     warnings
         Stable codes of what is doubtful about this measurement.
     """
@@ -124,7 +148,7 @@ class CaseRecord(_Record, frozen=True):
     error: float | None = None
     workspace_bytes: int | None = None
     cupti_us: float | None = None
-    kernels: tuple[str, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
     facts: Facts | None = None
     warnings: tuple[str, ...] = ()
 

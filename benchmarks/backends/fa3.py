@@ -147,8 +147,13 @@ class _Metadata:
         )
 
     def facts(self) -> Facts:
-        splits = int(self.tensor[: len(self._inputs.kv_lens)].max())
-        return Facts(resolved_backend="fa3", splits_kv=splits > 1, max_splits=splits)
+        splits = self.tensor[: len(self._inputs.kv_lens)].tolist()
+        return Facts(
+            resolved_backend="fa3",
+            splits_kv=max(splits) > 1,
+            max_splits=max(splits),
+            work_items=sum(splits),
+        )
 
 
 def _prepared(launch: Callable[[], Any], metadata: _Metadata, *, ahead: bool) -> Prepared:

@@ -54,15 +54,16 @@ def _facts(
     chunk: int | None,
     kv_lens: Sequence[int],
 ) -> Facts:
-    splits = None if chunk is None else max(-(-n // chunk) for n in kv_lens)
+    chunks = [] if chunk is None else [-(-n // chunk) for n in kv_lens]
     unlimited = chunk is not None and chunk >= _NO_SPLIT_CHUNK
     return Facts(
         resolved_backend=resolved,
-        splits_kv=None if splits is None else splits > 1,
+        splits_kv=max(chunks) > 1 if chunks else None,
         chunk_tokens=None if unlimited else chunk,
         padded_batch=padded_batch,
         q_tile=q_tile,
-        max_splits=splits,
+        max_splits=max(chunks, default=None),
+        work_items=sum(chunks) if chunks else None,
     )
 
 

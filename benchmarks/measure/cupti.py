@@ -3,14 +3,19 @@
 A cross-check beside the timer, taken once at the end of a round through torch's profiler.
 """
 
+import json
 import re
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["KernelView", "view_launches"]
+from workloads.record import Kernel
 
-_MEMORY_OPS: Final = ("Memset", "Memcpy")
+__all__ = ["KernelView", "split_trace", "view_launches"]
+
+_ON_GPU: Final = ("kernel", "gpu_memset", "gpu_memcpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +27,11 @@ class KernelView:
     microseconds
         Sum of the kernels' own times.
     kernels
-        Their names in order, without template and call arguments.
+        The kernels in order.
     """
 
     microseconds: float
-    kernels: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
 
 
 def view_launches(
@@ -48,29 +53,43 @@ def view_launches(
             launch()
         flush()
         torch.cuda.synchronize()
-    events = [
-        (e.start_ns(), e.duration_ns() / 1e3, e.name())
-        for e in profiler.profiler.kineto_results.events()
-        if e.device_type() == torch.autograd.DeviceType.CUDA
-    ]
-    views = _split(sorted(events))
+    with tempfile.TemporaryDirectory(prefix="attention-trace-") as folder:
+        path = Path(folder, "trace.json")
+        profiler.export_chrome_trace(str(path))
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    views = split_trace(events)
     return views if len(views) == len(launches) else []
 
 
-def _split(events: Sequence[tuple[int, float, str]]) -> list[KernelView]:
-    """Cut the stream of (start, microseconds, name) at the flushes, which come first and last."""
-    flush_name = events[0][2] if events else ""
+def split_trace(events: Sequence[dict[str, Any]]) -> list[KernelView]:
+    """Cut a trace at the flushes, which come first and last.
+
+    Parameters
+    ----------
+    events
+        Of the trace format that torch's profiler writes: `cat`, `name`, `ts` and `dur` in
+        microseconds, and for kernels `args` with `grid` and `block`.
+    """
+    on_gpu = sorted((e for e in events if e.get("cat") in _ON_GPU), key=lambda e: e["ts"])
+    flush_name = on_gpu[0]["name"] if on_gpu else ""
     views: list[KernelView] = []
-    current: list[tuple[float, str]] | None = None
-    for _, duration_us, name in events:
-        if name == flush_name:
+    current: list[dict[str, Any]] | None = None
+    for event in on_gpu:
+        if event["name"] == flush_name:
             if current:
-                total = sum(us for us, _ in current)
-                views.append(KernelView(round(total, 3), tuple(_base(n) for _, n in current)))
+                views.append(_view(current))
             current = []
-        elif current is not None and not name.startswith(_MEMORY_OPS):
-            current.append((duration_us, name))
+        elif current is not None and event["cat"] == "kernel":
+            current.append(event)
     return views
+
+
+def _view(events: Sequence[dict[str, Any]]) -> KernelView:
+    kernels = (
+        Kernel(_base(e["name"]), tuple(e["args"]["grid"]), tuple(e["args"]["block"]))
+        for e in events
+    )
+    return KernelView(round(sum(float(e["dur"]) for e in events), 3), tuple(kernels))
 
 
 def _base(name: str) -> str:

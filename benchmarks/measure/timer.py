@@ -103,12 +103,13 @@ class GraphTimer:
     def block(self, launch: Launch, samples: int) -> list[float]:
         """Replay back to back; the first flush runs twice so that the host gets ahead."""
         events = self._events[: min(samples, _MAX_SAMPLES)]
+        stream = self._torch.cuda.current_stream()
         self.flush()
         for start, end in events:
             self.flush()
-            start.record()
+            start.record(stream)
             launch()
-            end.record()
+            end.record(stream)
         self._torch.cuda.synchronize()
         return [start.elapsed_time(end) * 1e3 for start, end in events]
 

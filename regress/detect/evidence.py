@@ -33,7 +33,7 @@ def _usual_fact(side: Side, name: str) -> Scalar:
 def _kernels(cell: Cell) -> Iterator[Change]:
     sides = (cell.base, cell.head)
     base, head = (
-        _usual(" + ".join(o.record.kernels) for o in side.chosen if o.record.kernels)
+        _usual(" + ".join(map(str, o.record.kernels)) for o in side.chosen if o.record.kernels)
         for side in sides
     )
     if base and head and base != head:
