@@ -23,7 +23,7 @@ from benchmarks.errors import UserError
 from benchmarks.paths import BYTECODE, ROOT, ROUNDS
 from benchmarks.plan import Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, parse_progress
-from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
+from benchmarks.round import WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
 from workloads.record import Case
 
@@ -154,8 +154,7 @@ class _Attempt:
                 code, printed = self._spawn(plan_file, stderr.fileno())
             if code == 0:
                 return Path(printed.strip().splitlines()[-1])
-            tail = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return self._blame(code, tail[-1] if tail else "")
+            return self._blame(code, log.read_text(encoding="utf-8", errors="replace"))
 
     def _spawn(self, plan_file: Path, stderr: int) -> tuple[int, str]:
         read_fd, write_fd = os.pipe()
@@ -205,16 +204,15 @@ class _Attempt:
         building = self._last.stage in {"import", "build"}
         return self._limits.build_s if building else self._limits.measure_s
 
-    def _blame(self, code: int, last_line: str) -> Quarantined:
+    def _blame(self, code: int, log: str) -> Quarantined:
         case = self._last.case
-        reason = self._hung or _cause(code)
-        if code == DEAD_EXIT:
-            reason = last_line.removeprefix("error: ")
+        told = [line for line in log.splitlines() if line.startswith("error: ")]
+        said = told[-1].removeprefix("error: ") if told else ""
         if code == WRONG_STACK_EXIT or case is None:
-            told = last_line.removeprefix("error: ") or reason
-            msg = f"{self._plan.tag} cannot be measured: {told}"
+            lines = log.strip().splitlines()
+            msg = f"{self._plan.tag} cannot be measured: {said or lines[-1] if lines else _cause(code)}"
             raise UserError(msg)
-        return Quarantined(case, reason)
+        return Quarantined(case, self._hung or said or _cause(code))
 
 
 def _cause(code: int) -> str:

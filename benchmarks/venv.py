@@ -96,11 +96,10 @@ def ensure_environment(
 def host_site_packages() -> tuple[str, ...]:
     """Directories of installed packages that this interpreter sees, in its order.
 
-    Taken from the running path, so that the parents of an environment made by this module, or
-    of any other layered one, are in it.
+    Taken from the running path, so that the parents of an environment made by this module, of
+    any other layered one, and a folder that pip filled with --target are in it.
     """
-    names = {"site-packages", "dist-packages"}
-    seen = [p for p in sys.path if Path(p).name in names and Path(p).is_dir()]
+    seen = [p for p in sys.path if p and any(Path(p).glob("*.dist-info"))]
     return tuple(dict.fromkeys(seen))
 
 
