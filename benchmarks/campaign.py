@@ -209,8 +209,8 @@ class _Attempt:
         told = [line for line in log.splitlines() if line.startswith("error: ")]
         said = told[-1].removeprefix("error: ") if told else ""
         if code == WRONG_STACK_EXIT or case is None:
-            lines = log.strip().splitlines()
-            msg = f"{self._plan.tag} cannot be measured: {said or lines[-1] if lines else _cause(code)}"
+            last_line = log.strip().rpartition("\n")[2]
+            msg = f"{self._plan.tag} cannot be measured: {said or last_line or _cause(code)}"
             raise UserError(msg)
         return Quarantined(case, self._hung or said or _cause(code))
 
