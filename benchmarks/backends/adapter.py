@@ -67,12 +67,13 @@ class Libraries:
         Imported version of each pinned distribution.
     problems
         For a pinned distribution that cannot be imported: why.
-    has_gpu
-        Whether a CUDA device is usable.
+    has_torch, has_gpu
+        Whether torch is here, and whether it sees a usable CUDA device.
     """
 
     versions: Mapping[str, str]
     problems: Mapping[str, str]
+    has_torch: bool
     has_gpu: bool
 
     def can_run(self, distribution: str) -> bool:

@@ -20,6 +20,9 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
         If the workload is meant for another kind of device, or has no flash kernel.
     """
     del name
+    if not libraries.has_torch:
+        msg = "torch is not installed on this host"
+        raise Unsupported(msg)
     shape = inputs.workload.shape
     on_cpu_workload = shape.dtype is DType.FP32
     if not libraries.has_gpu and not on_cpu_workload:

@@ -153,7 +153,8 @@ class Builder:
         affordable = [
             w
             for w in {parse(c.workload) for c in cases if c.backend != "scripted"}
-            if (w.shape.dtype is DType.FP32) != self._libraries.has_gpu
+            if self._libraries.has_torch
+            and (w.shape.dtype is DType.FP32) != self._libraries.has_gpu
             and kv_bytes(w) <= self._limit_bytes
         ]
         for dtype in DType:

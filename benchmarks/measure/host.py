@@ -95,7 +95,8 @@ def load_libraries(expected: Mapping[str, str]) -> Libraries:
         versions[distribution] = installed
         if problem := _import_problem(distribution, pinned, import_it=gpu):
             problems[distribution] = problem
-    return Libraries(versions, problems, gpu)
+    has_torch = importlib.util.find_spec("torch") is not None
+    return Libraries(versions, problems, has_torch, gpu)
 
 
 def _import_problem(distribution: str, pinned: str, *, import_it: bool) -> str:
