@@ -79,7 +79,7 @@ class NoiseRule(_Section, frozen=True):
     """How a cell's own noise is found and told."""
 
     small_below_us: NotNegative
-    min_pairs: Count
+    min_degrees: Count
     blind_above: tuple[Positive, ...]
 
 

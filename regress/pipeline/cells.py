@@ -8,7 +8,7 @@ from typing import Final
 from regress.config import Config
 from regress.model.cell import Cell, Observation, Side, value
 from regress.model.finding import Metric
-from regress.stats.noise import shamos
+from regress.stats.noise import pooled_sd
 from workloads.record import Case, Round
 
 __all__ = ["Index", "build_cells", "choose_campaign", "index"]
@@ -48,7 +48,7 @@ class _Noise:
     """Noise of every case, over all stacks at hand under one set-up."""
 
     by_stack: tuple[Index, ...]
-    min_pairs: int
+    min_degrees: int
 
     def of(self, case: Case) -> dict[Metric, float]:
         groups: dict[tuple[int, str], list[Observation]] = defaultdict(list)
@@ -58,7 +58,8 @@ class _Noise:
         found = {}
         for metric in _TIMES:
             samples = ((value(o.record, metric) for o in group) for group in groups.values())
-            noise = shamos(([v for v in s if v is not None] for s in samples), self.min_pairs)
+            measured = ([v for v in s if v is not None] for s in samples)
+            noise = pooled_sd(measured, self.min_degrees)
             if noise is not None:
                 found[metric] = noise
         return found
@@ -71,7 +72,7 @@ def build_cells(
 
     `others` are further stacks under the same set-up; their rounds only tell the noise.
     """
-    noise = _Noise((base, head, *others), config.noise.min_pairs)
+    noise = _Noise((base, head, *others), config.noise.min_degrees)
     cells = []
     for case, family in wanted.items():
         sides = base.get(case, ()), head.get(case, ())
