@@ -39,8 +39,8 @@ WORST_FIRST: Final = (
     Verdict.VARIANCE,
     Verdict.NO_DATA,
     Verdict.UNDECIDED,
-    Verdict.NEW,
     Verdict.IMPROVEMENT,
+    Verdict.NEW,
     Verdict.SAME,
 )
 """The order of `join`: a cell is called by the first of these among its findings."""
