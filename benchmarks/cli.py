@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-from benchmarks import export, ledger, run_command, stacks_command, wheelhouse
+from benchmarks import export, ledger, prebuild, run_command, stacks_command, wheelhouse
 from benchmarks.errors import UserError
 
 __all__ = ["main"]
 
 COMMANDS: Final[tuple[ModuleType, ...]] = (
     run_command,
+    prebuild,
     stacks_command,
     ledger,
     wheelhouse,

@@ -58,7 +58,7 @@ def test_check(tmp_path: Path) -> None:
     text = render_check_text(check("v1", "v2", _write(tmp_path), CONFIG), View())
     assert text == snapshot("""\
 GONE  v1 -> v2: do not take v2 as it is: see what got worse below.
-1 GONE, 1 REGRESSION, 1 NEW, 1 IMPROVEMENT, 1 SAME on synthetic (Synthetic GPU), tier any, 5 and 5 rounds
+1 GONE, 1 REGRESSION, 1 IMPROVEMENT, 1 NEW, 1 SAME on synthetic (Synthetic GPU), tier any, 5 and 5 rounds
 
 Gone (1)
   decode-h32x4-d128-bf16-p16-b66-skew40-t262144@flashinfer-decode-cuda
@@ -83,8 +83,8 @@ plan() host time, not counted in the verdict: 1 REGRESSION
 Not measured on either side (1)
   1 cells skipped: no wheel of flash-attn is pinned
 
-family        GONE  REGRESSION  NEW  IMPROVEMENT  SAME
-decode-sweep     1           1    1            1     1
+family        GONE  REGRESSION  IMPROVEMENT  NEW  SAME
+decode-sweep     1           1            1    1     1
 
 Too noisy to see small changes: 0 above 2%, 0 above 5%, 0 above 10%.
 Reproduce: python -m regress …
