@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # asv's comparison and this suite's verdict, from rounds recorded on an H200.
 compare: .asv/exported
-	$(BIN)/asv compare --machine h200 --only-changed v0.6.0 v0.6.1
+	$(BIN)/asv compare --machine h200 --sort ratio v0.6.0 v0.6.1
 	$(BIN)/python -m regress check v0.6.0 v0.6.1 --recorded
 
 # Linters, types, import layers, then every test that needs no GPU.

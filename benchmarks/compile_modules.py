@@ -79,14 +79,14 @@ def _sources(spec: Any) -> dict[str, str]:
     are left out, as the toolchain is compared by its version.
     """
     told = subprocess.run(
-        ["ninja", "-C", str(spec.build_dir), "-t", "deps"],
+        ["ninja", "-C", str(spec.jit_library_path.parent), "-t", "deps"],
         capture_output=True,
         text=True,
         check=True,
     )
     sources = {}
     for line in told.stdout.splitlines():
-        path = Path(os.path.normpath(Path(spec.build_dir, line.strip())))
+        path = Path(os.path.normpath(Path(spec.jit_library_path.parent, line.strip())))
         for kind in ("g:", "p:"):
             if line.startswith(" ") and path.is_relative_to(_root(kind, spec)):
                 sources[kind + str(path.relative_to(_root(kind, spec)))] = _hash(path)
