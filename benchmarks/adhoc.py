@@ -1,6 +1,7 @@
 """Ad-hoc stacks: a wheel the user built, or a git commit of FlashInfer."""
 
 import hashlib
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -86,6 +87,7 @@ def make_from_git(tag: str, source: str, base: Stack | None, into: Path = ADHOC_
         msg = f"{source!r} is no URL@COMMIT"
         raise UserError(msg)
     target = into / check_tag(tag)
+    shutil.rmtree(target, ignore_errors=True)
     address = url if "://" in url else Path(url).expanduser().resolve().as_uri()
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     command += ["--wheel-dir", str(target), f"git+{address.removeprefix('git+')}@{commit}"]

@@ -26,21 +26,20 @@ _SOURCES_FILE: Final = "sources.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build every module the catalog needs into FOLDER/<flashinfer version>/<name>/."""
+    """Build every module the catalog needs into FOLDER/NAME/<module>/."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compile_modules")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--name", required=True)
     parser.add_argument("--toolchain", required=True)
     options = parser.parse_args(argv)
-    import flashinfer
-
-    target = options.folder / flashinfer.__version__
+    target = options.folder / options.name
     for module in modules_needed():
         spec = module.spec()
         place = target / spec.name
         if (place / f"{spec.name}.so").is_file() or (place / FAILURE_FILE).is_file():
             continue
         told = _reuse(spec, place, options) or _compile(spec, place, options.toolchain)
-        sys.stdout.write(f"{flashinfer.__version__} {module.path} {module.kv_dtype}: {told}\n")
+        sys.stdout.write(f"{options.name} {module.path} {module.kv_dtype}: {told}\n")
         sys.stdout.flush()
     return 0
 

@@ -12,7 +12,7 @@ from typing import Final
 from benchmarks.errors import UserError
 from benchmarks.paths import ROOT
 from benchmarks.stacks import find_stack
-from benchmarks.venv import ensure_environment, host_site_packages
+from benchmarks.venv import ensure_environment, host_site_packages, modules_folder
 
 __all__ = ["add_parser"]
 
@@ -38,7 +38,7 @@ def _prebuild(arguments: argparse.Namespace) -> int:
             continue
         python = ensure_environment(stack, wheels=arguments.wheels)
         command = [python, "-m", "benchmarks.compile_modules", arguments.to.resolve()]
-        command += ["--toolchain", toolchain]
+        command += ["--name", modules_folder(stack), "--toolchain", toolchain]
         with tempfile.TemporaryDirectory(prefix="attention-modules-") as folder:
             done = subprocess.run(
                 [str(word) for word in command],

@@ -1,7 +1,7 @@
 """Stacks: sets of exact pins of the attention libraries under test.
 
-The published list is `stacks.toml`, ad-hoc stacks of one machine are in `.asv/adhoc.toml`;
-both have the same form. The list says what a stack is, never how it performed.
+The published list is `stacks.toml`, each ad-hoc stack of a machine is a file in `.asv/adhoc`;
+all have the same form. The list says what a stack is, never how it performed.
 """
 
 import difflib
@@ -202,12 +202,13 @@ def load_stacks(published: Path = STACKS, adhoc: Path = ADHOC) -> tuple[Stack, .
         If a file cannot be read or is malformed, or an ad-hoc stack takes a published tag.
     """
     stacks = parse_stacks(_read(published), str(published))
-    local = parse_stacks(_read(adhoc), str(adhoc), ad_hoc=True) if adhoc.exists() else ()
+    files = sorted(adhoc.glob("*.toml"))
+    local = tuple(s for f in files for s in parse_stacks(_read(f), str(f), ad_hoc=True))
     taken = {stack.tag for stack in stacks} & {stack.tag for stack in local}
     if taken:
         msg = f"{adhoc}: {', '.join(sorted(taken))} is a published stack: rename the ad-hoc one"
         raise UserError(msg)
-    return stacks + local
+    return stacks + tuple(sorted(local, key=lambda stack: stack.time))
 
 
 def _read(path: Path) -> str:

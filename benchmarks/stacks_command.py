@@ -78,5 +78,5 @@ def _adhoc(arguments: argparse.Namespace) -> None:
         stack = make_from_wheel(arguments.tag, arguments.wheel, base)
     else:
         stack = make_from_git(arguments.tag, arguments.git, base)
-    add_stack(ADHOC, stack)
+    add_stack(ADHOC / f"{stack.tag}.toml", stack)
     sys.stdout.write(render_stacks((stack,)))

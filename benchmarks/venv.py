@@ -27,7 +27,13 @@ from benchmarks.errors import UserError
 from benchmarks.paths import ENVIRONMENTS
 from benchmarks.stacks import Stack
 
-__all__ = ["COMPANIONS", "companion_versions", "ensure_environment", "host_site_packages"]
+__all__ = [
+    "COMPANIONS",
+    "companion_versions",
+    "ensure_environment",
+    "host_site_packages",
+    "modules_folder",
+]
 
 COMPANIONS: Final = ("asv_runner", "msgspec")
 """What a stack environment needs beside its pins; versions are those of this interpreter."""
@@ -66,7 +72,7 @@ def ensure_environment(
         Folder of wheels to install from, without any network; the environment variable
         ATTN_WHEELS if None, the package index if that is unset too.
     modules
-        Folder of prebuilt FlashInfer modules, `<flashinfer version>/<name>/<name>.so`, that
+        Folder of prebuilt FlashInfer modules, `<modules_folder>/<name>/<name>.so`, that
         FlashInfer then loads without a compiler; ATTN_MODULES if None.
     root
         Where environments are kept.
@@ -101,6 +107,16 @@ def host_site_packages() -> tuple[str, ...]:
     """
     seen = [p for p in sys.path if p and any(Path(p).glob("*.dist-info"))]
     return tuple(dict.fromkeys(seen))
+
+
+def modules_folder(stack: Stack) -> str:
+    """Return the name of the folder of a stack's prebuilt modules.
+
+    The FlashInfer version, and for a local wheel its hash too: commits share versions.
+    """
+    version = stack.pins["flashinfer-python"]
+    local = [w for w in stack.wheels["flashinfer-python"] if w.path]
+    return f"{version}-{local[0].sha256[:12]}" if local else version
 
 
 def _from_environment(variable: str) -> Path | None:
@@ -191,14 +207,13 @@ def _reason(stderr: str) -> str:
 
 
 def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
-    release = stack.pins.get("flashinfer-python")
-    if modules is None or release is None:
+    if modules is None or "flashinfer-python" not in stack.pins:
         return
     if not modules.is_dir():
         msg = f"there is no folder of prebuilt modules {modules}"
         raise UserError(msg)
     package = _site_packages(folder) / _MODULES_IN_PACKAGE
-    for built in sorted((modules / release).glob("*/*")):
+    for built in sorted((modules / modules_folder(stack)).glob("*/*")):
         # A module, or the note that its sources do not compile.
         if built.name in {f"{built.parent.name}.so", FAILURE_FILE}:
             target = package / built.parent.name / built.name

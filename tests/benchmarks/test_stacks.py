@@ -42,7 +42,7 @@ wheels = [{{file = "lib-2-py3-none-any.whl", sha256 = "{"b" * 64}"}}]
 
 @pytest.fixture(scope="module")
 def published() -> tuple[Stack, ...]:
-    return load_stacks(adhoc=Path("/nonexistent/adhoc.toml"))
+    return load_stacks(adhoc=Path("/nonexistent/adhoc"))
 
 
 def test_the_published_list_is_sorted_by_time(published: tuple[Stack, ...]) -> None:
@@ -120,13 +120,14 @@ def test_an_unknown_tag_names_near_matches() -> None:
 
 def test_an_adhoc_stack_is_found_but_cannot_hide_a_published_one(tmp_path: Path) -> None:
     """Ad-hoc stacks come after the published ones and may not take their tags."""
-    published, adhoc = tmp_path / "stacks.toml", tmp_path / "adhoc.toml"
+    published, adhoc = tmp_path / "stacks.toml", tmp_path / "adhoc"
     published.write_text(LIST)
-    adhoc.write_text(LIST.replace("v1", "mine1").replace("v2", "mine2"))
+    adhoc.mkdir()
+    (adhoc / "a.toml").write_text(LIST.replace("v1", "mine1").replace("v2", "mine2"))
     stacks = load_stacks(published, adhoc)
     assert [s.tag for s in stacks] == ["v1", "v2", "mine1", "mine2"]
     assert [s.ad_hoc for s in stacks] == [False, False, True, True]
-    adhoc.write_text(LIST)
+    (adhoc / "b.toml").write_text(LIST)
     with pytest.raises(UserError, match="v1, v2 is a published stack"):
         load_stacks(published, adhoc)
 

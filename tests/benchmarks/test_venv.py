@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from benchmarks.adhoc import sha256_of
 from benchmarks.errors import UserError
 from benchmarks.stacks import Stack, Wheel
-from benchmarks.venv import ensure_environment, host_site_packages
+from benchmarks.venv import ensure_environment, host_site_packages, modules_folder
 from tests.benchmarks.synthetic import stack
 
 NAME, VERSION = "flashinfer-python", "0.6.1"
@@ -153,3 +154,14 @@ def test_the_host_is_this_interpreter() -> None:
     """The host's directories are site-packages that this process imports from."""
     assert host_site_packages()
     assert set(host_site_packages()) <= set(sys.path)
+
+
+def test_modules_of_a_local_wheel_are_its_own() -> None:
+    """A commit that shares its version with a release never gets the release's modules."""
+    wheel = Wheel("flashinfer_python-0.6.1-py3-none-any.whl", "a" * 64)
+    local = Wheel(wheel.file, "b" * 64, "/wheels/" + wheel.file)
+    pins, time = {"flashinfer-python": "0.6.1"}, datetime(2026, 1, 1, tzinfo=UTC)
+    published = Stack("v0.6.1", time, pins, {"flashinfer-python": (wheel,)})
+    built = Stack("mine", time, pins, {"flashinfer-python": (local,)})
+    assert modules_folder(published) == "0.6.1"
+    assert modules_folder(built) == "0.6.1-" + "b" * 12
