@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 
 from benchmarks.errors import UserError
 from benchmarks.measure.passes import PROTOCOL_VERSION
+from benchmarks.plan import KV_MEMORY_GIB, parse_gib
 from benchmarks.rounds import load_round
 from benchmarks.stacks import find_stack
 from workloads.catalog import TIERS, Entry, cases
@@ -160,9 +161,19 @@ def _measure_here() -> Round:
         campaign=os.environ["ATTN_CAMPAIGN"],
         machine=os.environ.get("ATTN_MACHINE"),
         quick=chosen.quick,
+        kv_memory_gib=_kv_memory_gib(),
     )
     path = measure_round(find_stack(tag), chosen.measured(), options, Path(sys.executable))
     return load_round(path)
+
+
+def _kv_memory_gib() -> float:
+    given = os.environ.get("ATTN_KV_MEMORY_GIB", str(KV_MEMORY_GIB))
+    try:
+        return parse_gib(given)
+    except ValueError as error:
+        msg = f"ATTN_KV_MEMORY_GIB: {error}"
+        raise UserError(msg) from error
 
 
 @cache

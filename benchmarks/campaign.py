@@ -21,7 +21,7 @@ import msgspec
 
 from benchmarks.errors import UserError
 from benchmarks.paths import BYTECODE, ROOT, ROUNDS
-from benchmarks.plan import Quarantined, RoundPlan, write_plan
+from benchmarks.plan import KV_MEMORY_GIB, Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, parse_progress
 from benchmarks.round import WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
@@ -75,7 +75,7 @@ class Options:
     directory: Path = ROUNDS
     machine: str | None = None
     quick: bool = False
-    kv_memory_gib: float = 20.0
+    kv_memory_gib: float = KV_MEMORY_GIB
     limits: Limits = Limits()
 
 

@@ -1,13 +1,18 @@
 """The plan file: what one round is to measure, handed to the fresh process that measures it."""
 
+from math import isfinite
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from benchmarks.errors import UserError
 from workloads.record import Case
 
-__all__ = ["Quarantined", "RoundPlan", "load_plan", "write_plan"]
+__all__ = ["KV_MEMORY_GIB", "Quarantined", "RoundPlan", "load_plan", "parse_gib", "write_plan"]
+
+KV_MEMORY_GIB: Final = 20.0
+"""Bound on the KV cache's memory: the whole catalog fits, on a card of 80 GB."""
 
 
 class Quarantined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +62,7 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     directory: str
     machine: str | None = None
     quick: bool = False
-    kv_memory_gib: float = 20.0
+    kv_memory_gib: float = KV_MEMORY_GIB
     quarantine: tuple[Quarantined, ...] = ()
 
 
@@ -79,3 +84,21 @@ def load_plan(path: Path) -> RoundPlan:
     except (OSError, msgspec.MsgspecError) as error:
         msg = f"{path} is no plan: {error}"
         raise UserError(msg) from error
+
+
+def parse_gib(text: str) -> float:
+    """Return an amount of memory in GiB.
+
+    Raises
+    ------
+    ValueError
+        If the text is no positive number.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not isfinite(value) or value <= 0:
+        msg = f"{text!r} is no positive number of GiB"
+        raise ValueError(msg)
+    return value

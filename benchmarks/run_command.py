@@ -15,6 +15,7 @@ from rich.progress import Progress as Bar
 from benchmarks.campaign import Options, campaign_id, interleave, measure_round
 from benchmarks.errors import UserError
 from benchmarks.paths import RECORDED, ROOT, ROUNDS
+from benchmarks.plan import KV_MEMORY_GIB, parse_gib
 from benchmarks.progress import Progress
 from benchmarks.rounds import load_round
 from benchmarks.stacks import find_stack
@@ -42,7 +43,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     run.add_argument("--record", action="store_true", help="write where git keeps results")
     run.add_argument("--wheels", type=Path, metavar="DIR", help="install from this folder only")
     run.add_argument("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
-    run.add_argument("--kv-memory-gib", type=float, default=20.0, metavar="GIB")
+    run.add_argument("--kv-memory-gib", type=_gib, default=KV_MEMORY_GIB, metavar="GIB")
     run.set_defaults(func=_run)
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
     shown.add_argument("what", choices=("cases", "backends", "policies"))
@@ -55,6 +56,13 @@ def _positive(text: str) -> int:
         msg = f"{text!r} is no number of at least 1"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
+
+
+def _gib(text: str) -> float:
+    try:
+        return parse_gib(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def chosen_cases(tier: str, pattern: str | None) -> tuple[Case, ...]:
