@@ -1,6 +1,7 @@
 """Compiles FlashInfer's modules of one stack; run in its environment by `benchmarks.prebuild`.
 
-A module whose every source is byte-identical to one built before, in another release, is copied.
+A module whose every source and flag is the same as of one built before, in another release, is
+copied.
 """
 
 import argparse
@@ -10,7 +11,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +26,7 @@ from benchmarks.backends.flashinfer_modules import (
 __all__ = ["main"]
 
 _SOURCES_FILE: Final = "sources.json"
+_NINJA_NOTES: Final = ".ninja_deps"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,47 +49,78 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _compile(spec: Any, place: Path, toolchain: str) -> str:
-    place.mkdir(parents=True, exist_ok=True)
     try:
         spec.build(verbose=False)
     except RuntimeError as error:
         if (refusal := compiler_error(str(error))) is None:
             raise
-        (place / FAILURE_FILE).write_text(f"does not compile: {refusal}\n", encoding="utf-8")
-        return f"does not compile: {refusal}"
-    shutil.copy2(spec.jit_library_path, place)
-    listing = {"toolchain": toolchain, "sources": _sources(spec)}
-    (place / _SOURCES_FILE).write_text(json.dumps(listing, indent=1, sort_keys=True))
+        with _whole(place) as folder:
+            note = f"does not compile: {refusal}"
+            (folder / FAILURE_FILE).write_text(f"{note}\n", encoding="utf-8")
+        return note
+    listing = {"toolchain": toolchain, "flags": _flags(spec), "sources": _sources(spec)}
+    with _whole(place) as folder:
+        shutil.copy2(spec.jit_library_path, folder)
+        text = json.dumps(listing, indent=1, sort_keys=True)
+        (folder / _SOURCES_FILE).write_text(text, encoding="utf-8")
     return "compiled"
+
+
+@contextmanager
+def _whole(place: Path) -> Iterator[Path]:
+    """Give a folder to fill that becomes `place` at the end: half a module is never left there."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".new-") as scratch:
+        fresh = Path(scratch, place.name)
+        fresh.mkdir()
+        yield fresh
+        shutil.rmtree(place, ignore_errors=True)
+        fresh.rename(place)
 
 
 def _reuse(spec: Any, place: Path, options: argparse.Namespace) -> str:
     """Copy a module of another release with the same sources; return what was done, if it was."""
+    same = {"toolchain": options.toolchain, "flags": _flags(spec)}
     for listing_file in sorted(options.folder.glob(f"*/{spec.name}/{_SOURCES_FILE}")):
-        listing = json.loads(listing_file.read_text())
-        if listing["toolchain"] != options.toolchain:
+        listing = json.loads(listing_file.read_text(encoding="utf-8"))
+        sources = listing.pop("sources")
+        # An empty list says that ninja kept no notes, not that there is nothing to compare.
+        if listing != same or not sources:
             continue
-        if all(_hash(_root(key, spec) / key[2:]) == h for key, h in listing["sources"].items()):
-            shutil.copytree(listing_file.parent, place)
+        if all(_hash(_root(key, spec) / key[2:]) == h for key, h in sources.items()):
+            with _whole(place) as folder:
+                shutil.copytree(listing_file.parent, folder, dirs_exist_ok=True)
             return f"same sources as {listing_file.parent.parent.name}, copied"
     return ""
 
 
-def _sources(spec: Any) -> dict[str, str]:
-    """Return the hash of every source and header of the package that ninja saw being read.
+def _flags(spec: Any) -> str:
+    """Return what ninja hands to the compilers, without the paths of this environment."""
+    spec.write_ninja()
+    flags: str = spec.ninja_path.read_text(encoding="utf-8").partition("\nrule ")[0]
+    for key in ("g:", "p:"):
+        flags = flags.replace(str(_root(key, spec)), key)
+    return flags
 
-    Keys are `g:` for generated files and `p:` for files of the package; those of the toolchain
-    are left out, as the toolchain is compared by its version.
+
+def _sources(spec: Any) -> dict[str, str]:
+    """Return the hash of every source and header beside FlashInfer that ninja saw being read.
+
+    Keys are `g:` for generated files and `p:` for files of the environment's packages; those of
+    the toolchain are left out, as the toolchain is compared by its version.
     """
+    own = spec.jit_library_path.parent
+    # Up to 0.6.0 one folder above is where ninja runs, and keeps its notes on all modules.
+    folder = own if (own / _NINJA_NOTES).is_file() else own.parent
     told = subprocess.run(
-        ["ninja", "-C", str(spec.jit_library_path.parent), "-t", "deps"],
+        ["ninja", "-C", str(folder), "-f", str(spec.ninja_path), "-t", "deps"],
         capture_output=True,
         text=True,
         check=True,
     )
     sources = {}
     for line in told.stdout.splitlines():
-        path = Path(os.path.normpath(Path(spec.jit_library_path.parent, line.strip())))
+        path = Path(os.path.normpath(Path(folder, line.strip())))
         for kind in ("g:", "p:"):
             if line.startswith(" ") and path.is_relative_to(_root(kind, spec)):
                 sources[kind + str(path.relative_to(_root(kind, spec)))] = _hash(path)
@@ -97,8 +132,9 @@ def _root(key: str, spec: Any) -> Path:
     from flashinfer.jit import env
 
     if key.startswith("g:"):
-        return Path(env.FLASHINFER_GEN_SRC_DIR, spec.name)
-    return Path(flashinfer.__file__).parent
+        return Path(env.FLASHINFER_GEN_SRC_DIR, spec.name).resolve()
+    # Beside the package, tvm-ffi's headers are compiled in too.
+    return Path(flashinfer.__file__).resolve().parent.parent
 
 
 def _hash(path: Path) -> str:
