@@ -5,7 +5,12 @@ BIN := .venv/bin
 RECORDED := $(shell find benchmarks/recorded -name '*.json.gz' 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: compare test lint bench docs clean
+BASE ?= v0.6.0
+HEAD ?= v0.6.1
+TIER ?= gate
+ROUNDS ?= 6
+
+.PHONY: compare test ab lint bench docs clean
 
 # asv's comparison and this suite's verdict, from rounds recorded on an H200.
 compare: .asv/exported
@@ -15,6 +20,12 @@ compare: .asv/exported
 # Linters, types, import layers, then every test that needs no GPU.
 test: .venv/test lint
 	$(BIN)/pytest -n 2
+
+# On a GPU host, with PYTHON the interpreter that has torch: measure two stacks, then judge.
+ab:
+	$(PYTHON) -m pip install -q -c requirements.lock -e .
+	$(PYTHON) -m benchmarks run $(BASE) $(HEAD) --rounds $(ROUNDS) --tier $(TIER)
+	$(PYTHON) -m regress check $(BASE) $(HEAD) --tier $(TIER)
 
 lint: .venv/test
 	$(BIN)/ruff check .
