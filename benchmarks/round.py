@@ -24,7 +24,7 @@ from benchmarks.errors import UserError
 from benchmarks.measure.build import Builder, Built, build_order
 from benchmarks.measure.clocks import Clocks
 from benchmarks.measure.cupti import view_launches
-from benchmarks.measure.host import WrongVersionError, fingerprint, load_libraries
+from benchmarks.measure.host import WrongVersionError, fingerprint, has_gpu, load_libraries
 from benchmarks.measure.passes import PROTOCOL_VERSION, Settings, pass_order
 from benchmarks.measure.timer import CpuTimer, GraphTimer, ScriptedTimer, Timer
 from benchmarks.plan import RoundPlan, load_plan
@@ -84,16 +84,18 @@ class _Round:
     def load(self) -> None:
         """Import the stack, assert its versions, choose the timer."""
         self.reporter.say(Progress("import"))
-        self.libraries: Libraries = load_libraries(self.plan.expected)
+        scripted = all(case.backend == "scripted" for case in self.plan.cases)
+        # A script needs no device, and importing torch would take most of its round's time.
+        gpu = not scripted and has_gpu()
+        self.libraries: Libraries = load_libraries(self.plan.expected, gpu=gpu)
         if self.libraries.can_run("flashinfer-python"):
             remember_refusals()
-        self.machine: Machine = fingerprint(self.plan.machine)
-        scripted = all(case.backend == "scripted" for case in self.plan.cases)
+        self.machine: Machine = fingerprint(self.plan.machine, gpu=gpu)
         self.timer: Timer
         if scripted:
             self.timer = ScriptedTimer()
         else:
-            self.timer = GraphTimer() if self.libraries.has_gpu else CpuTimer()
+            self.timer = GraphTimer() if gpu else CpuTimer()
         self.clocks = Clocks(self.machine.gpu_uuid)
 
     def build(self) -> None:

@@ -44,20 +44,28 @@ def machine_name(gpu: str) -> str:
     return words.removeprefix("nvidia-") or "cpu"
 
 
-def fingerprint(name: str | None) -> Machine:
-    """Return where this process runs; `name` overrides the name made from the GPU model."""
+def fingerprint(name: str | None, *, gpu: bool) -> Machine:
+    """Return where this process runs, on the GPU or the CPU.
+
+    Parameters
+    ----------
+    name
+        Overrides the name made from the GPU model.
+    gpu
+        Whether the GPU is measured; torch is imported only then.
+    """
     python = platform.python_version()
-    if not has_gpu():
+    if not gpu:
         torch = _version("torch")
         return Machine(name or "cpu", "cpu", "", 0, "", "", "", torch, python)
     import torch as t
 
-    gpu = t.cuda.get_device_properties(0)
+    card = t.cuda.get_device_properties(0)
     return Machine(
-        name=name or machine_name(gpu.name),
-        gpu=gpu.name,
-        gpu_uuid=f"GPU-{gpu.uuid}",
-        sm_count=gpu.multi_processor_count,
+        name=name or machine_name(card.name),
+        gpu=card.name,
+        gpu_uuid=f"GPU-{card.uuid}",
+        sm_count=card.multi_processor_count,
         driver=_output(
             r"([\d.]+)", "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"
         ),
@@ -68,20 +76,21 @@ def fingerprint(name: str | None) -> Machine:
     )
 
 
-def load_libraries(expected: Mapping[str, str]) -> Libraries:
+def load_libraries(expected: Mapping[str, str], *, gpu: bool) -> Libraries:
     """Import what the stack pins and assert that it is what was pinned, from this environment.
 
     Parameters
     ----------
     expected
         Pinned version of each distribution.
+    gpu
+        Whether they can run; without a GPU they are looked up but not imported.
 
     Raises
     ------
     WrongVersionError
         If another version is installed, or the module comes from outside this environment.
     """
-    gpu = has_gpu()
     versions: dict[str, str] = {}
     problems: dict[str, str] = {}
     for distribution, pinned in expected.items():
