@@ -1,4 +1,4 @@
-"""The generated parts of `regress/docs`."""
+"""The generated parts of the documentation: tables, schemas, the README's figures, the picture."""
 
 import re
 from pathlib import Path
@@ -7,39 +7,75 @@ from typing import Final
 from regress.config import load_config
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.pipeline.recorded import Recorded, load_recorded
+from regress.report import readme_tables
 from regress.report.json import render_schema
+from regress.report.picture import drawn_from, fingerprint, render_picture
 from regress.report.settings import render_thresholds
 from regress.report.tables import render_reasons, render_verdicts
 
-__all__ = ["DOCS", "generated", "write_documents"]
+__all__ = ["DOCS", "PICTURE", "README", "fill", "generated", "readme_blocks", "write_documents"]
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
+README: Final = DOCS.parents[1] / "README.md"
+PICTURE: Final = "decode-cliffs.svg"
 _RULES: Final = "decision-rules.md"
 
 
-def write_documents(folder: Path = DOCS) -> tuple[Path, ...]:
-    """Write the generated parts again and return the paths."""
-    for name, text in generated(folder).items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return tuple(folder / name for name in generated(folder))
+def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, ...]:
+    """Write the generated parts again and return the paths.
+
+    The picture is drawn only if its data changed or its file is missing.
+
+    Raises
+    ------
+    RegressError
+        If the recorded rounds are damaged, or the picture is stale and matplotlib is missing.
+    """
+    recorded = load_recorded()
+    picture = folder / PICTURE
+    texts = {folder / name: text for name, text in generated(folder).items()}
+    texts[readme] = fill(readme.read_text(encoding="utf-8"), readme_blocks(recorded))
+    if not picture.is_file() or drawn_from(picture.read_text()) != fingerprint(recorded.sweep):
+        texts[picture] = render_picture(recorded.sweep)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return tuple(texts)
 
 
 def generated(folder: Path = DOCS) -> dict[str, str]:
     """Return what each document with generated parts should hold, by file name."""
-    rules = (folder / _RULES).read_text(encoding="utf-8")
-    for marker, table in (
-        ("thresholds", render_thresholds(load_config())),
-        ("reasons", render_reasons()),
-        ("verdicts", render_verdicts()),
-    ):
-        rules = _replace(rules, marker, table)
+    tables = {
+        "thresholds": render_thresholds(load_config()),
+        "reasons": render_reasons(),
+        "verdicts": render_verdicts(),
+    }
     return {
-        _RULES: rules,
+        _RULES: fill((folder / _RULES).read_text(encoding="utf-8"), tables),
         "check.schema.json": render_schema(CheckReport),
         "backends.schema.json": render_schema(BackendsReport),
     }
 
 
-def _replace(text: str, marker: str, table: str) -> str:
-    pattern = rf"(<!-- {marker} -->\n).*?(<!-- end -->)"
-    return re.sub(pattern, lambda match: f"{match[1]}{table}{match[2]}", text, flags=re.DOTALL)
+def readme_blocks(recorded: Recorded) -> dict[str, str]:
+    """Return every figure of the README that comes from results, by the name of its block."""
+    return {
+        "checks": readme_tables.render_checks(recorded.checks),
+        "choices": readme_tables.render_choices(recorded.choices),
+        "cliffs": readme_tables.render_cliffs(recorded.sweep),
+        "noise": readme_tables.render_noise(recorded.checks[0]),
+        "recorded": readme_tables.render_recorded(recorded.rounds),
+        "seconds": readme_tables.render_seconds(recorded.rounds),
+    }
+
+
+def fill(text: str, blocks: dict[str, str]) -> str:
+    """Replace what stands between `<!-- name -->` and `<!-- end -->`, block by block."""
+    for name, block in blocks.items():
+        text = _replace(text, name, block)
+    return text
+
+
+def _replace(text: str, name: str, block: str) -> str:
+    pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+    return re.sub(pattern, lambda match: f"{match[1]}{block}{match[2]}", text, flags=re.DOTALL)

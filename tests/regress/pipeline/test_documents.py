@@ -3,17 +3,48 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from regress.config import load_config
 from regress.model.reason import ReasonCode
-from regress.pipeline.documents import DOCS, generated, write_documents
+from regress.pipeline.documents import (
+    DOCS,
+    PICTURE,
+    README,
+    fill,
+    generated,
+    readme_blocks,
+    write_documents,
+)
+from regress.pipeline.recorded import Recorded, load_recorded
+from regress.report.picture import drawn_from, fingerprint
 from regress.report.settings import render_thresholds
+
+STALE = "run `python -m regress docs`"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    return load_recorded()
 
 
 def test_documents_are_current() -> None:
     """`python -m regress docs` would change nothing."""
     for name, text in generated().items():
-        assert (DOCS / name).read_text(encoding="utf-8") == text, "run `python -m regress docs`"
+        assert (DOCS / name).read_text(encoding="utf-8") == text, STALE
+
+
+def test_readme_is_current(recorded: Recorded) -> None:
+    """Every figure in the README is the one that the recorded rounds give today."""
+    text = README.read_text(encoding="utf-8")
+    blocks = readme_blocks(recorded)
+    assert [name for name in blocks if f"<!-- {name} -->" not in text] == []
+    assert fill(text, blocks) == text, STALE
+
+
+def test_picture_is_current(recorded: Recorded) -> None:
+    """The picture was drawn from what the recorded rounds hold today."""
+    assert drawn_from((DOCS / PICTURE).read_text()) == fingerprint(recorded.sweep), STALE
 
 
 def test_tables_hold_every_threshold_and_code() -> None:
@@ -23,15 +54,20 @@ def test_tables_hold_every_threshold_and_code() -> None:
     assert all(f"| `{code}` |" in page for code in ReasonCode)
 
 
-def test_writing_restores_a_stale_page(tmp_path: Path) -> None:
-    """Stale tables are replaced and the prose around them stays."""
-    page = "before\n<!-- reasons -->\nstale\n<!-- end -->\nafter\n"
-    (tmp_path / "decision-rules.md").write_text(page)
-    write_documents(tmp_path)
-    written = (tmp_path / "decision-rules.md").read_text()
-    assert "stale" not in written
-    assert written.startswith("before\n")
-    assert written.endswith("after\n")
+def test_writing_restores_stale_pages(tmp_path: Path) -> None:
+    """Stale tables are replaced, the prose around them stays, a current picture is not drawn."""
+    rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
+    rules.write_text("before\n<!-- reasons -->\nstale\n<!-- end -->\nafter\n")
+    readme.write_text("before\n<!-- checks -->\nstale\n<!-- end -->\nafter\n")
+    picture.write_bytes((DOCS / PICTURE).read_bytes())
+    written = write_documents(tmp_path, readme)
+    assert picture not in written
+    for page in (rules, readme):
+        assert page in written
+        text = page.read_text()
+        assert "stale" not in text
+        assert text.startswith("before\n")
+        assert text.endswith("after\n")
 
 
 def test_schema_describes_the_report() -> None:
