@@ -5,6 +5,7 @@ A case that kills or hangs its process is quarantined and the round redone witho
 
 import os
 import random
+import re
 import secrets
 import selectors
 import signal
@@ -23,12 +24,14 @@ from benchmarks.errors import UserError
 from benchmarks.paths import BYTECODE, ROOT, ROUNDS
 from benchmarks.plan import KV_MEMORY_GIB, Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, parse_progress
-from benchmarks.round import WRONG_STACK_EXIT
+from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
 from workloads.record import Case
 
 __all__ = ["Limits", "Options", "campaign_id", "interleave", "measure_round"]
 
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""A folder is called so."""
 _NOT_INHERITED: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
 """A path would bring another package in; on images without bytecode every round would compile
 all of torch again (6 s), so bytecode is kept in a folder of ours."""
@@ -113,8 +116,11 @@ def measure_round(
     Raises
     ------
     UserError
-        If the process cannot measure this stack at all.
+        If the process cannot measure this stack at all, or the machine's name is unfit.
     """
+    if options.machine and not _NAME.fullmatch(options.machine):
+        msg = f"{options.machine!r} cannot name a machine: use letters, digits and . _ -"
+        raise UserError(msg)
     plan = RoundPlan(
         tag=stack.tag,
         digest=stack.digest,
@@ -128,11 +134,10 @@ def measure_round(
         kv_memory_gib=options.kv_memory_gib,
     )
     while True:
-        attempt = _Attempt(plan, python, options.limits, watch)
-        outcome = attempt.run()
+        outcome = _Attempt(plan, python, options.limits, watch).run()
         if isinstance(outcome, Path):
             return outcome
-        plan = msgspec.structs.replace(plan, quarantine=(*plan.quarantine, outcome))
+        plan = outcome
 
 
 class _Attempt:
@@ -145,18 +150,19 @@ class _Attempt:
         self._last = Progress("import")
         self._hung = ""
 
-    def run(self) -> Path | Quarantined:
-        """Return the round file, or the case that spoilt this try."""
+    def run(self) -> Path | RoundPlan:
+        """Return the round file, or a plan without what spoilt this try."""
         with tempfile.TemporaryDirectory(prefix="attention-round-") as folder:
             plan_file, log = Path(folder, "plan.json"), Path(folder, "log")
             write_plan(self._plan, plan_file)
-            with log.open("wb") as stderr:
-                code, printed = self._spawn(plan_file, stderr.fileno())
-            if code == 0:
-                return Path(printed.strip().splitlines()[-1])
-            return self._blame(code, log.read_text(encoding="utf-8", errors="replace"))
+            with log.open("wb") as output:
+                code = self._spawn(plan_file, output.fileno())
+            if self._last.file:
+                # It is whole, however the process ended afterwards.
+                return Path(self._last.file)
+            return self._next_plan(code, log.read_text(encoding="utf-8", errors="replace"))
 
-    def _spawn(self, plan_file: Path, stderr: int) -> tuple[int, str]:
+    def _spawn(self, plan_file: Path, output: int) -> int:
         read_fd, write_fd = os.pipe()
         command = [self._python, "-m", "benchmarks.round", plan_file, "--progress-fd", write_fd]
         environment = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
@@ -166,9 +172,8 @@ class _Attempt:
             cwd=ROOT,
             env=environment,
             pass_fds=(write_fd,),
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         ) as process:
             os.close(write_fd)
@@ -178,10 +183,9 @@ class _Attempt:
             except BaseException:
                 _kill(process)
                 raise
-            printed, _ = process.communicate()
-        return process.returncode, printed
+        return process.returncode
 
-    def _follow(self, process: "subprocess.Popen[str]", fd: int) -> None:
+    def _follow(self, process: "subprocess.Popen[bytes]", fd: int) -> None:
         """Read progress until the process closes the pipe, or kill it when it hangs."""
         pending = b""
         with selectors.DefaultSelector() as selector:
@@ -204,24 +208,33 @@ class _Attempt:
         building = self._last.stage in {"import", "build"}
         return self._limits.build_s if building else self._limits.measure_s
 
-    def _blame(self, code: int, log: str) -> Quarantined:
-        case = self._last.case
-        told = [line for line in log.splitlines() if line.startswith("error: ")]
-        said = told[-1].removeprefix("error: ") if told else ""
-        if code == WRONG_STACK_EXIT or case is None:
-            last_line = log.strip().rpartition("\n")[2]
-            msg = f"{self._plan.tag} cannot be measured: {said or last_line or _cause(code)}"
+    def _next_plan(self, code: int, log: str) -> RoundPlan:
+        plan, case = self._plan, self._last.case
+        if self._last.stage == "view":
+            # All was measured before: only the cross-check is given up.
+            return msgspec.structs.replace(plan, view=False)
+        lines = [line.strip() for line in log.splitlines() if line.strip()]
+        told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        if code in {WRONG_STACK_EXIT, DEAD_EXIT} and told:
+            reason = told[-1]
+        else:
+            reason = self._hung or _cause(code, lines)
+        if case is None or code == WRONG_STACK_EXIT:
+            msg = f"{plan.tag} cannot be measured: {reason}"
             raise UserError(msg)
-        return Quarantined(case, self._hung or said or _cause(code))
+        lost = Quarantined(case, reason)
+        return msgspec.structs.replace(plan, quarantine=(*plan.quarantine, lost))
 
 
-def _cause(code: int) -> str:
+def _cause(code: int, lines: Sequence[str]) -> str:
+    said = f"; it last said: {lines[-1][:300]}" if lines else ""
     if code < 0:
-        return f"killed its process with {signal.Signals(-code).name}"
-    return f"ended its process with exit code {code}"
+        name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
+        return f"killed its process with {name}{said}"
+    return f"ended its process with exit code {code}{said}"
 
 
-def _kill(process: "subprocess.Popen[str]") -> None:
+def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill the process and all that it started, and wait until the device is free again."""
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -51,6 +51,8 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Bound on the memory for the KV cache, in GiB.
     quarantine
         Cases to leave out, each with its reason.
+    view
+        Whether to take CUPTI's view of every launch at the end.
     """
 
     tag: str
@@ -64,6 +66,7 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quick: bool = False
     kv_memory_gib: float = KV_MEMORY_GIB
     quarantine: tuple[Quarantined, ...] = ()
+    view: bool = True
 
 
 def write_plan(plan: RoundPlan, path: Path) -> None:

@@ -18,17 +18,20 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes
     ----------
     stage
-        `import`, `build` (plan, capture, check), `measure`, `view` or `write`.
+        `import`, `build` (plan, capture, check), `measure`, `view`, `write` or `done`.
     case
         The case it is about to touch.
     done, total
         Blocks of this stage behind it and in all.
+    file
+        The round file, once it is written.
     """
 
     stage: str
     case: Case | None = None
     done: int = 0
     total: int = 0
+    file: str = ""
 
 
 class Reporter:
@@ -36,6 +39,9 @@ class Reporter:
 
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
+        if fd is not None:
+            # The watcher waits for the pipe's end: what a library starts must not hold it open.
+            os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no keyword
 
     def say(self, progress: Progress) -> None:
         """Write one line, unbuffered, so that nothing is lost when the process dies."""

@@ -4,6 +4,7 @@ Run as `python -m benchmarks.round PLAN` by `benchmarks.campaign`, in the stack'
 """
 
 import argparse
+import os
 import random
 import statistics
 import sys
@@ -21,7 +22,7 @@ import msgspec
 from benchmarks.backends import Libraries
 from benchmarks.backends.flashinfer_modules import remember_refusals
 from benchmarks.errors import UserError
-from benchmarks.measure.build import Builder, Built, build_order
+from benchmarks.measure.build import Builder, Built, build_order, describe
 from benchmarks.measure.clocks import Clocks
 from benchmarks.measure.cupti import view_launches
 from benchmarks.measure.host import WrongVersionError, fingerprint, has_gpu, load_libraries
@@ -50,7 +51,7 @@ WRONG_STACK_EXIT: Final = 3
 
 
 class DeadDeviceError(Exception):
-    """A CUDA error that stays: no later launch of this process can succeed."""
+    """A CUDA error that stays, or a launch that worked before: this process is of no more use."""
 
 
 @dataclass(slots=True)
@@ -127,7 +128,10 @@ class _Round:
                 done = number * len(order) + place
                 self.reporter.say(Progress("measure", built.record.case, done, total))
                 self._rest(heavy=built.heavy or after_heavy)
-                kernels_us += self._block(built, flush_us)
+                try:
+                    kernels_us += self._block(built, flush_us)
+                except Exception as error:
+                    raise DeadDeviceError(describe(error)) from error
                 after_heavy = built.heavy
             if (now := self.clocks.conditions()) is not None:
                 self.conditions.append(now)
@@ -147,7 +151,8 @@ class _Round:
 
     def view(self) -> None:
         """Take CUPTI's view of every launch, where there is a GPU and time for it."""
-        if not isinstance(self.timer, GraphTimer) or self.plan.quick or not self.built:
+        wanted = self.plan.view and not self.plan.quick
+        if not wanted or not isinstance(self.timer, GraphTimer) or not self.built:
             return
         self.reporter.say(Progress("view"))
         try:
@@ -237,7 +242,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         plan = load_plan(options.plan)
         result = run_round(plan, reporter)
         reporter.say(Progress("write"))
-        sys.stdout.write(f"{write_round(result, Path(plan.directory))}\n")
+        path = write_round(result, Path(plan.directory))
+        reporter.say(Progress("done", file=str(path)))
+        sys.stdout.write(f"{path}\n")
     except (UserError, WrongVersionError) as error:
         sys.stderr.write(f"error: {error}\n")
         return WRONG_STACK_EXIT
@@ -248,4 +255,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended = main()
+    if ended == DEAD_EXIT:
+        sys.stderr.flush()
+        # What torch tears down at exit may abort on a dead device, and hide why it died.
+        os._exit(ended)
+    sys.exit(ended)

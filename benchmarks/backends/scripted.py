@@ -2,13 +2,14 @@
 
 The script is a JSON file named by `ATTN_SCRIPT`: workload slug to behaviour, `*` for the others.
 A behaviour is `{"us": 100.0}` with, if wanted, `"spread": 0.01`, `"factor": 1.05`, or `"do"`:
-`raise`, `abort`, `hang`, `nan` or `wrong`.
+`raise`, `abort`, `hang`, `nan` or `wrong`; `"after": 2` lets two launches go well before.
 """
 
 import json
 import os
 import random
 import time
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -43,14 +44,18 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
         msg = "the script says nothing about this workload"
         raise Unsupported(msg)
     draws = random.Random()  # noqa: S311 - noise, not a secret
-    what = behaviour.get("do", "")
+    what, launches = behaviour.get("do", ""), count()
+
+    def launch() -> None:
+        if next(launches) >= behaviour.get("after", 0):
+            _act(what)
 
     def us() -> float:
         noise = draws.gauss(1.0, behaviour.get("spread", 0.0))
         return float(behaviour["us"]) * float(behaviour.get("factor", 1.0)) * noise
 
     return Prepared(
-        launch=lambda: _act(what),
+        launch=launch,
         facts=lambda: Facts(**behaviour.get("facts", {})),
         script=Script(us, _ERRORS.get(what, 0.001)),
     )

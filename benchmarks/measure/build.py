@@ -19,7 +19,7 @@ from workloads.record import Case, CaseRecord, Status
 from workloads.shape import DType
 from workloads.workload import Workload, parse
 
-__all__ = ["Builder", "Built", "build_order"]
+__all__ = ["Builder", "Built", "build_order", "describe"]
 
 
 @dataclass(slots=True)
