@@ -79,7 +79,9 @@ def _chunk_tokens(wrapper: Any, offset: int) -> int | None:
     import torch
 
     pinned = getattr(wrapper, "_pin_memory_int_workspace_buffer", None)
-    if pinned is None or not 0 <= offset <= pinned.numel() - 4:
+    if pinned is None or pinned.element_size() != 1:
+        return None
+    if offset % 4 or not 0 <= offset <= pinned.numel() - 4:
         return None
     chunk = int(pinned[offset : offset + 4].view(torch.int32)[0])
     return chunk if chunk > 0 else None

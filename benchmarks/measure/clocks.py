@@ -1,5 +1,6 @@
 """Clocks, power and temperature of the card through NVML: read and recorded, never set."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +13,7 @@ _IDLE_REASON = 1
 
 
 class Clocks:
-    """Reads the card that torch calls device 0; every reading is None where NVML is absent.
+    """Reads the card that torch calls device 0; a reading is None where NVML has none.
 
     Parameters
     ----------
@@ -39,23 +40,28 @@ class Clocks:
 
     def sm_mhz(self) -> int | None:
         """Return the SM clock in MHz."""
-        if self._nvml is None:
-            return None
-        return int(self._nvml.nvmlDeviceGetClockInfo(self._handle, self._nvml.NVML_CLOCK_SM))
+        return self._read(lambda n: n.nvmlDeviceGetClockInfo(self._handle, n.NVML_CLOCK_SM))
 
     def throttle(self) -> int:
         """Return NVML's mask of reasons that hold the clocks back, 0 for none."""
-        if self._nvml is None:
-            return 0
-        reasons = self._nvml.nvmlDeviceGetCurrentClocksThrottleReasons(self._handle)
-        return int(reasons) & ~_IDLE_REASON
+        reasons = self._read(lambda n: n.nvmlDeviceGetCurrentClocksThrottleReasons(self._handle))
+        return (reasons or 0) & ~_IDLE_REASON
 
     def conditions(self) -> Conditions | None:
         """Return power, temperature and throttling now."""
+        power_mw = self._read(lambda n: n.nvmlDeviceGetPowerUsage(self._handle))
+        temperature = self._read(
+            lambda n: n.nvmlDeviceGetTemperature(self._handle, n.NVML_TEMPERATURE_GPU)
+        )
+        if power_mw is None or temperature is None:
+            return None
+        return Conditions(round(power_mw / 1e3, 1), temperature, self.throttle())
+
+    def _read(self, ask: Callable[[Any], Any]) -> int | None:
+        """Ask NVML; a part of a card, or a virtual one, answers some questions only."""
         if self._nvml is None:
             return None
-        power_mw = self._nvml.nvmlDeviceGetPowerUsage(self._handle)
-        temperature = self._nvml.nvmlDeviceGetTemperature(
-            self._handle, self._nvml.NVML_TEMPERATURE_GPU
-        )
-        return Conditions(round(power_mw / 1e3, 1), int(temperature), self.throttle())
+        try:
+            return int(ask(self._nvml))
+        except self._nvml.NVMLError:
+            return None

@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -122,8 +123,9 @@ def _import_problem(distribution: str, pinned: str, *, import_it: bool) -> str:
         return ""
     try:
         loaded = importlib.import_module(module)
-    except (ImportError, OSError) as error:
-        return f"{distribution} {pinned} cannot be imported: {str(error).splitlines()[0]}"
+    except Exception as error:  # noqa: BLE001 - whatever a library does when it does not fit
+        told = traceback.format_exception_only(error)[-1].splitlines()[0]
+        return f"{distribution} {pinned} cannot be imported: {told}"
     says = getattr(loaded, "__version__", pinned)
     if says != pinned:
         msg = f"{spec.origin} says it is {says}, the stack pins {pinned}"
