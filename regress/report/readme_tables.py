@@ -69,7 +69,7 @@ def render_choices(report: BackendsReport) -> str:
         (
             (
                 f"{f.family} ({f.mode})",
-                f"{f.choice} in {f.inverted} of {f.decided} workloads",
+                f"{f.choice}: {f.inverted} of {f.decided} workloads",
                 f"{f.median:.2f}x",
                 f"{f.worst:.2f}x",
                 f"`{f.best}`",
