@@ -25,7 +25,7 @@ test: .venv/test lint
 ab:
 	$(PYTHON) -m pip install -q -c requirements.lock -e .
 	$(PYTHON) -m benchmarks run $(BASE) $(HEAD) --rounds $(ROUNDS) --tier $(TIER)
-	$(PYTHON) -m regress check $(BASE) $(HEAD) --tier $(TIER)
+	$(PYTHON) -m regress check $(BASE) $(HEAD)
 
 lint: .venv/test
 	$(BIN)/ruff check .
@@ -36,6 +36,11 @@ lint: .venv/test
 # The suite's own speed: loading, judging, slugs, ledger.
 bench: .venv/test
 	$(BIN)/pytest -n 0 --benchmark-enable --benchmark-only -o 'python_files=bench_*.py'
+
+# The generated parts of the documentation: README figures, tables, schemas, the picture.
+docs: .venv/compare
+	$(BIN)/pip install -q -c requirements.lock -e '.[plot]'
+	$(BIN)/python -m regress docs
 
 clean:
 	rm -rf .venv .asv

@@ -13,7 +13,7 @@ from regress.errors import ExitCode, RegressError, UsageError
 from regress.pipeline.backends import backends
 from regress.pipeline.check import check
 from regress.pipeline.documents import write_documents
-from regress.pipeline.request import TIERS, Request
+from regress.pipeline.request import AUTO_TIER, TIERS, Request
 from regress.report import BACKENDS_RENDERERS, CHECK_RENDERERS
 from regress.report.round_text import render_round_text
 from regress.report.settings import render_settings, render_thresholds
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--tier", choices=TIERS, default="nightly", help="cases to judge (default: nightly)")
+    add("--tier", choices=TIERS, default=AUTO_TIER, help="cases to judge (auto: up to nightly)")
     add("--cells", metavar="REGEX", help="only cases whose workload@backend contains this")
     add("--machine", metavar="NAME", help="needed if several machines measured the stacks")
     add("--recorded", action="store_true", help="read the rounds kept in benchmarks/recorded")

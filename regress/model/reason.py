@@ -55,7 +55,7 @@ REASONS: Final = {
     ReasonCode.SLOWER: Explanation(
         Verdict.REGRESSION,
         "The exact test shows head slower by more than the cell's margin.",
-        "Read the evidence (resolved backend, chunk, kernels, clocks), then `docs/triage/`.",
+        "Read the evidence (resolved backend, chunk, kernels, clocks) and `regress/docs/triage/`.",
     ),
     ReasonCode.FASTER: Explanation(
         Verdict.IMPROVEMENT,

@@ -44,6 +44,7 @@ def backends(
     shared = comparable(every, every)
     rounds = [r for r in every if setup(r) == shared]
     found = index(rounds)
+    request = request.settle(rounds)
     wanted = request.cases(found)
     races = _races(wanted, found)
     if not races:

@@ -40,6 +40,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         tag: tuple(r for r in rounds if setup(r) == shared) for tag, rounds in loaded.rounds.items()
     }
     sides = usable.pop(base), usable.pop(head)
+    request = request.settle(*sides)
     cells = _cells(sides, usable.values(), request, config)
     findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
     verdicts = cell_verdicts(findings)

@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from regress.errors import UsageError
 from workloads import catalog
-from workloads.record import Case
+from workloads.record import Case, Round
 
-__all__ = ["ANY_TIER", "TIERS", "Request"]
+__all__ = ["ANY_TIER", "AUTO_TIER", "TIERS", "Request"]
 
 ANY_TIER: Final = "any"
-TIERS: Final = (*catalog.TIERS, ANY_TIER)
+AUTO_TIER: Final = "auto"
+TIERS: Final = (AUTO_TIER, *catalog.TIERS, ANY_TIER)
+_BY_DEFAULT: Final = ("gate", "nightly")
 _UNCATALOGUED: Final = "uncatalogued"
 
 
@@ -28,7 +30,7 @@ class Request:
     machine
         Name of the machine, or None if there is only one.
     tier
-        One of `TIERS`; `any` is whatever the rounds hold.
+        One of `TIERS`; `any` is whatever the rounds hold, `auto` lets `settle` choose.
     pattern
         Regular expression searched for in `workload@backend`, or None for all.
     command
@@ -40,6 +42,22 @@ class Request:
     tier: str
     pattern: str | None
     command: str
+
+    def settle(self, *sides: Iterable[Round]) -> "Request":
+        """Return the request with a tier: the largest up to nightly that every side measured.
+
+        Sweeps are for curves and have few rounds, so they are only judged when asked for. Rounds
+        of hand-picked cases alone are judged by what they hold.
+        """
+        if self.tier != AUTO_TIER:
+            return self
+        measured = [{r.tier for r in side} for side in sides]
+        for tier in reversed(_BY_DEFAULT):
+            enough = set(catalog.TIERS[catalog.TIERS.index(tier) :])
+            if all(tiers & enough for tiers in measured):
+                return replace(self, tier=tier)
+        hand_picked = all(not tiers & set(catalog.TIERS) for tiers in measured)
+        return replace(self, tier=ANY_TIER if hand_picked else _BY_DEFAULT[-1])
 
     def cases(self, planned: Iterable[Case]) -> dict[Case, str]:
         """Return the wanted cases with their families; `planned` are those the rounds hold.

@@ -1,0 +1,36 @@
+"""Which tier is judged when the user names none."""
+
+import pytest
+
+from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
+from tests.regress.builders import make_round
+from workloads.record import Round
+
+
+def measured(*tiers: str) -> list[Round]:
+    return [make_round("v1", n, (), tier=tier) for n, tier in enumerate(tiers)]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "chosen"),
+    [
+        (("nightly", "gate"), ("nightly",), "nightly"),
+        (("gate",), ("nightly",), "gate"),
+        (("sweep",), ("nightly",), "nightly"),
+        (("sweep",), ("sweep",), "nightly"),
+        (("custom",), ("custom",), ANY_TIER),
+        (("custom",), ("gate",), "nightly"),
+    ],
+)
+def test_the_largest_tier_that_both_measured(
+    base: tuple[str, ...], head: tuple[str, ...], chosen: str
+) -> None:
+    """Up to nightly; hand-picked rounds are judged by what they hold, and never for a tier."""
+    request = Request((), None, AUTO_TIER, None, "")
+    assert request.settle(measured(*base), measured(*head)).tier == chosen
+
+
+def test_a_named_tier_stands() -> None:
+    """What the user asks for is not second-guessed."""
+    request = Request((), None, "sweep", None, "")
+    assert request.settle(measured("gate"), measured("gate")).tier == "sweep"
