@@ -1,0 +1,191 @@
+"""Which modules the catalog needs, and remembering what does not compile."""
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks.backends.flashinfer_modules import (
+    FAILURE_FILE,
+    Module,
+    compiler_error,
+    modules_needed,
+    remember_refusals,
+)
+from workloads.catalog import cases
+from workloads.shape import DType
+from workloads.workload import parse
+
+NAME = "batch_prefill_with_kv_cache_dtype_q_bf16_dtype_kv_e4m3_sm90"
+# As ninja and nvcc 13.0 print it, shortened; folders are made up.
+REFUSED = """\
+Ninja build failed. Ninja output:
+ninja: Entering directory `/root/.cache/flashinfer/0.6.1/90a/cached_ops/m'
+[1/5] /usr/local/cuda/bin/nvcc -DNDEBUG -O3 -c /gen/m/kernel_mask_0.cu -o kernel_mask_0.cuda.o
+FAILED: [code=2] kernel_mask_0.cuda.o
+/usr/local/cuda/bin/nvcc -DNDEBUG -O3 -c /gen/m/kernel_mask_0.cu -o kernel_mask_0.cuda.o
+/env/site-packages/flashinfer/data/cutlass/include/cute/arch/mma_sm90.hpp(6108): error: static \
+assertion failed with "MajorB must be GMMA::Major::K for this config."
+        static_assert(MajorB == GMMA::Major::K, "MajorB must be GMMA::Major::K for this config.");
+        ^
+          detected during:
+            instantiation of "auto cute::SM90::GMMA::rs_op_selector<...>() [with TileShape_MNK=...]"
+
+/env/site-packages/flashinfer/data/include/x.cuh(79): error: no instance of function "a/b" matches
+3 errors detected in the compilation of "/gen/m/kernel_mask_0.cu".
+ninja: build stopped: subcommand failed.
+"""
+REASON = (
+    'mma_sm90.hpp(6108): error: static assertion failed with "MajorB must be GMMA::Major::K for '
+    'this config."'
+)
+STOPPED = "Ninja build failed. Ninja output:\n{}\nninja: build stopped: subcommand failed.\n"
+OTHER_FAILURES = (
+    STOPPED.format("/bin/sh: 1: nvcc: not found"),
+    STOPPED.format("FAILED: [code=137] k.cuda.o\nKilled"),
+    STOPPED.format("nvcc error   : 'cicc' died due to signal 9 (Kill signal)"),
+    STOPPED.format("/usr/bin/ld: cannot find -lcuda\ncollect2: error: ld returned 1 exit status"),
+    STOPPED.format("x.cu:3:10: fatal error: curand.h: No such file\ncompilation terminated."),
+    STOPPED.format(
+        'x.cuh(3): catastrophic error: cannot open source file "curand.h"\n'
+        '1 catastrophic error detected in the compilation of "x.cu".'
+    ),
+    "No space left on device",
+    "CUDA error: out of memory",
+)
+
+
+def test_the_compiler_s_first_complaint_is_the_reason() -> None:
+    """Of a refusal only the first error is kept, without its folder."""
+    assert compiler_error(REFUSED) == REASON
+
+
+@pytest.mark.parametrize("message", [*OTHER_FAILURES, ""])
+def test_other_failures_are_no_refusals(message: str) -> None:
+    """A missing compiler, header or library, or no memory, may be gone the next time."""
+    assert compiler_error(message) is None
+
+
+def test_one_error_is_enough_and_may_be_unreadable() -> None:
+    """The compiler's count decides; without a readable error the reason is general."""
+    told = 'k.cu(3): error: expected a ";"\n1 error detected in the compilation of "k.cu".'
+    assert compiler_error(told) == 'k.cu(3): error: expected a ";"'
+    unread = '1 error detected in the compilation of "k.cu".'
+    assert compiler_error(unread) == "the compiler refused the sources"
+
+
+def test_every_case_finds_its_module() -> None:
+    """Whatever path a case takes or `auto` may take, for its types and dimension, is needed."""
+    needed = set(modules_needed())
+    chosen = [e.case for e in cases() if e.case.backend.startswith("flashinfer-")]
+    for case in chosen:
+        shape, words = parse(case.workload).shape, set(case.backend.split("-"))
+        paths = {"decode"} if "cuda" in words else {"fa2", "fa3"} & words or {"fa2", "fa3"}
+        types = shape.dtype, shape.kv_dtype, shape.head_dim
+        assert {Module(path, *types) for path in paths} <= needed, case
+    assert len(chosen) > 100
+
+
+def test_modules_are_few_and_in_order() -> None:
+    """Each is listed once: two types of cache on three paths."""
+    modules = modules_needed()
+    assert len(set(modules)) == len(modules) == 6
+    assert modules == tuple(sorted(modules))
+
+
+@pytest.mark.parametrize(
+    ("path", "called"),
+    [("decode", "decode"), ("fa2", "prefill fa2"), ("fa3", "prefill fa3")],
+)
+def test_a_module_s_spec(monkeypatch: pytest.MonkeyPatch, path: str, called: str) -> None:
+    """FlashInfer's generators get the arguments that its wrappers use without options."""
+    told: list[Any] = []
+
+    def decode(*args: Any) -> str:
+        told.append(("decode", args, {}))
+        return "spec"
+
+    def prefill(backend: str, *args: Any, **kwargs: Any) -> str:
+        told.append((f"prefill {backend}", args, kwargs))
+        return "spec"
+
+    modules = SimpleNamespace(gen_batch_decode_module=decode, gen_batch_prefill_module=prefill)
+    package = ModuleType("flashinfer.jit.attention")
+    package.modules = modules  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "flashinfer", ModuleType("flashinfer"))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit", ModuleType("flashinfer.jit"))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit.attention", package)
+    assert Module(path, DType.BF16, DType.FP8, 128).spec() == "spec"
+    ((name, args, kwargs),) = told
+    assert name == called
+    bf16, fp8 = torch.bfloat16, torch.float8_e4m3fn
+    assert args == (bf16, fp8, bf16, torch.int32, 128, 128, 0, False, False)
+    assert kwargs == ({} if path == "decode" else {"use_fp16_qk_reduction": False})
+
+
+class Release:
+    """A made-up FlashInfer whose modules fail to build with a given message, or not."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, message: str) -> None:
+        self.builds: list[Any] = []
+        release = self
+
+        class JitSpec:
+            name = NAME
+
+            def build(self, verbose: bool, need_lock: bool = True) -> None:  # noqa: FBT001, FBT002
+                release.builds.append((verbose, need_lock))
+                if message:
+                    raise RuntimeError(message)
+
+        self.note = folder / NAME / FAILURE_FILE
+        core, jit = ModuleType("flashinfer.jit.core"), ModuleType("flashinfer.jit")
+        core.JitSpec = JitSpec  # type: ignore[attr-defined]
+        jit.env = SimpleNamespace(FLASHINFER_AOT_DIR=folder)  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "flashinfer", ModuleType("flashinfer"))
+        monkeypatch.setitem(sys.modules, "flashinfer.jit", jit)
+        monkeypatch.setitem(sys.modules, "flashinfer.jit.core", core)
+        remember_refusals()
+        self.spec = JitSpec()
+
+
+def test_a_refusal_is_written_down_and_raised_again_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second process that meets it does not compile for a minute to fail again."""
+    first = Release(monkeypatch, tmp_path, REFUSED)
+    with pytest.raises(RuntimeError) as caught:
+        first.spec.build(verbose=False, need_lock=False)
+    assert str(caught.value) == f"does not compile: {REASON}"
+    assert first.note.read_text() == f"does not compile: {REASON}\n"
+    assert first.builds == [(False, False)]
+    second = Release(monkeypatch, tmp_path, REFUSED)
+    with pytest.raises(RuntimeError) as again:
+        second.spec.build(False)  # noqa: FBT003 - as FlashInfer calls it
+    assert str(again.value) == str(caught.value)
+    assert second.builds == []
+
+
+@pytest.mark.parametrize("message", [*OTHER_FAILURES, ""])
+def test_other_failures_are_not_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, message: str
+) -> None:
+    """They are raised as they are, and the next process tries again."""
+    for _ in range(2):
+        release = Release(monkeypatch, tmp_path, message)
+        with pytest.raises(RuntimeError) as caught:
+            release.spec.build(verbose=False)
+        assert str(caught.value) == message
+        assert len(release.builds) == 1
+    assert not release.note.exists()
+
+
+def test_what_compiles_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A build that succeeds leaves no note."""
+    release = Release(monkeypatch, tmp_path, "")
+    release.spec.build(verbose=True)
+    assert release.builds == [(True, True)]
+    assert list(tmp_path.iterdir()) == []
