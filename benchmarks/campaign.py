@@ -28,13 +28,14 @@ from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
 from workloads.record import Case
 
-__all__ = ["Limits", "Options", "campaign_id", "interleave", "measure_round"]
+__all__ = ["NOT_INHERITED", "Limits", "Options", "campaign_id", "interleave", "measure_round"]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """A folder is called so."""
-_NOT_INHERITED: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
-"""A path would bring another package in; on images without bytecode every round would compile
-all of torch again (6 s), so bytecode is kept in a folder of ours."""
+NOT_INHERITED: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
+"""What a stack's process does without: a path would bring another package in; on images without
+bytecode every round would compile all of torch again (6 s), so bytecode is kept in a folder of
+ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class _Attempt:
     def _spawn(self, plan_file: Path, output: int) -> int:
         read_fd, write_fd = os.pipe()
         command = [self._python, "-m", "benchmarks.round", plan_file, "--progress-fd", write_fd]
-        environment = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
         environment["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
         with subprocess.Popen(
             [str(word) for word in command],

@@ -5,10 +5,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
+from benchmarks.campaign import NOT_INHERITED
 from benchmarks.errors import UserError
 from benchmarks.paths import ROOT
 from benchmarks.stacks import find_stack
@@ -31,10 +33,16 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _prebuild(arguments: argparse.Namespace) -> int:
+    stacks = [find_stack(tag) for tag in arguments.tags]
     toolchain = f"nvcc {_nvcc_version()} {arguments.arch}"
-    arguments.to.mkdir(parents=True, exist_ok=True)
-    for stack in [find_stack(tag) for tag in arguments.tags]:
+    try:
+        arguments.to.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make the folder {arguments.to}: {error.strerror}"
+        raise UserError(msg) from error
+    for stack in stacks:
         if "flashinfer-python" not in stack.pins:
+            sys.stdout.write(f"{stack.tag} pins no flashinfer-python: nothing to build\n")
             continue
         python = ensure_environment(stack, wheels=arguments.wheels)
         command = [python, "-m", "benchmarks.compile_modules", arguments.to.resolve()]
@@ -61,21 +69,27 @@ def _nvcc_version() -> str:
     return match[1] if match else "unknown"
 
 
+def _write_stub(path: Path) -> None:
+    command = ["cc", "-shared", "-o", str(path), "-Wl,-soname,libcuda.so.1", "-x", "c", os.devnull]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        msg = "prebuilding needs a C compiler that links, as cc on PATH (Debian: gcc, libc6-dev)"
+        raise UserError(msg) from error
+
+
 def _environment(folder: Path, arguments: argparse.Namespace) -> dict[str, str]:
     """Return what FlashInfer's build reads; the driver's library is replaced by a stub.
 
     Only the host that runs the module needs the real libcuda.so.1.
     """
-    stub = folder / "libcuda.so"
-    subprocess.run(
-        ["cc", "-shared", "-o", str(stub), "-Wl,-soname,libcuda.so.1", "-x", "c", os.devnull],
-        check=True,
-    )
+    _write_stub(folder / "libcuda.so")
     cuda = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
     libraries = [str(folder), str(cuda / "lib64"), str(cuda / "lib")]
     # A toolkit without cuRAND's headers: those of the nvidia wheels beside torch serve as well.
     headers = [str(p) for s in host_site_packages() for p in Path(s).glob("nvidia/*/include")]
-    return os.environ | {
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    return kept | {
         "FLASHINFER_CUDA_ARCH_LIST": arguments.arch,
         "FLASHINFER_WORKSPACE_BASE": str(folder),
         "MAX_JOBS": str(arguments.jobs),
