@@ -55,5 +55,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/compare
-	$(BIN)/pip install -q -c requirements.lock -e '.[test,cpu]'
+	$(BIN)/pip install -q -c requirements.lock -e '.[test,cpu,plot]'
 	@touch $@
