@@ -325,10 +325,11 @@ def test_flash_attn_gets_padded_block_tables(monkeypatch: pytest.MonkeyPatch) ->
     assert torch.equal(table[2, :4], indices[9:13])
 
 
-@pytest.mark.parametrize(
-    "workload",
-    sorted({e.case.workload for e in cases() if parse(e.case.workload).shape.dtype is DType.FP32}),
-)
+CPU = {e.case.workload for e in cases() if parse(e.case.workload).shape.dtype is DType.FP32}
+CHUNKED = "prefill-h8x2-d64-fp32-p16-q64-b3-skew40-t900"
+
+
+@pytest.mark.parametrize("workload", sorted({*CPU, CHUNKED}))
 def test_sdpa_on_a_cpu_is_right(workload: str) -> None:
     """The embedded default computes attention, decode and causal prefill alike."""
     inputs = inputs_of(workload)

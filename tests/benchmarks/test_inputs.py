@@ -133,6 +133,6 @@ def test_shapes_and_types() -> None:
 def test_memory_larger_than_a_chunk_is_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Filling piece by piece leaves no piece out."""
     monkeypatch.setattr("benchmarks.measure.inputs._FILL_CHUNK", 1000)
-    k, v = KvPool("cpu", {DType.FP32: 2501}).views(DType.FP32, 2501, 1, 1)
+    k, v = KvPool("cpu", {DType.FP32: 2001}).views(DType.FP32, 2001, 1, 1)
     assert int((k == 0).sum()) == int((v == 0).sum()) == 0
     assert not torch.equal(k[:1000], k[1000:2000])
