@@ -1,7 +1,10 @@
 """Command line: `python -m benchmarks COMMAND`."""
 
 import argparse
+import contextlib
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
@@ -34,10 +37,46 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return the exit code: 0, what the command says, or 2 for bad input."""
-    arguments = _parser().parse_args(argv)
+    """Run a command and return the exit code: 0, what the command says, or 2 for all that failed.
+
+    Never 1, which means a regression elsewhere: an error of this program itself is a traceback
+    and 2. A file that cannot be used is one line, and so is output that cannot be written; a
+    closed pipe is none.
+    """
     try:
-        return int(arguments.func(arguments) or 0)
+        return _run(argv)
     except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+        _complain(f"error: {error}\n")
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        what = error.filename or "a file or standard output"
+        _complain(f"error: cannot read or write {what}: {error.strerror or error}\n")
+    except Exception:  # noqa: BLE001 - Python's own exit code for it would be 1
+        _complain(f"{traceback.format_exc()}error: this is a fault of the program: report it\n")
+    return 2
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    if sys.stdout is None:
+        msg = "standard output is closed: send it to a file or to /dev/null"
+        raise UserError(msg)
+    try:
+        arguments = _parser().parse_args(argv)
+        return int(arguments.func(arguments) or 0)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write out what is left, as errors at the end of the process are Python's: exit code 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # it may be full, or closed
+        sys.stderr.write(text)

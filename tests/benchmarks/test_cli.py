@@ -1,5 +1,8 @@
 """The command line: one line for what the user can put right."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,8 @@ from benchmarks import cli
 from benchmarks.rounds import write_round
 from benchmarks.stacks_command import render_stacks
 from tests.benchmarks.synthetic import stack, synthetic_round
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_user_error_is_one_line_and_exit_2(
@@ -77,3 +82,58 @@ def test_the_ledger_command_makes_the_ledger(
     assert cli.main(["ledger", "--to", str(tmp_path / "ledger")]) == 0
     assert "stacks" in capsys.readouterr().out
     assert (tmp_path / "ledger" / "stack.json").exists()
+
+
+def answer(script: str) -> tuple[int, str]:
+    """Run the command line from a shell; return the exit code it had there and its stderr."""
+    shell = ["bash", "-c", f'b() {{ "{sys.executable}" -m benchmarks "$@"; }}; {script}']
+    # Unbuffered, argparse itself would swallow what goes wrong with --help.
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=ROOT, env=kept)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", ["stacks list", "list cases", "--help"])
+@pytest.mark.parametrize(
+    ("redirection", "told"),
+    [
+        (">&-", "error: standard output is closed: send it to a file or to /dev/null\n"),
+        (
+            ">/dev/full",
+            "error: cannot read or write a file or standard output: No space left on device\n",
+        ),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line(
+    command: str, redirection: str, told: str
+) -> None:
+    """A closed or full standard output is exit 2, for short and long output alike."""
+    assert answer(f"b {command} {redirection}") == (2, told)
+
+
+@pytest.mark.parametrize("command", ["stacks list", "list cases", "--help"])
+def test_a_closed_pipe_is_quiet(command: str) -> None:
+    """Nobody who pipes into `head` wants to read about it."""
+    assert answer(f"b {command} | true; exit ${{PIPESTATUS[0]}}") == (2, "")
+
+
+def test_closed_stderr_keeps_the_exit_code() -> None:
+    """What went wrong cannot be told, but 1 would mean a regression."""
+    assert answer("b stacks add nothing 2>&-") == (2, "")
+
+
+def test_a_fault_of_the_program_is_a_traceback_and_exit_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's own exit code 1 would read as a regression."""
+
+    def fail() -> None:
+        msg = "unforeseen"
+        raise ZeroDivisionError(msg)
+
+    monkeypatch.setattr("benchmarks.stacks_command.load_stacks", fail)
+    assert cli.main(["stacks", "list"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("Traceback")
+    assert "ZeroDivisionError: unforeseen" in err
+    assert err.endswith("error: this is a fault of the program: report it\n")
