@@ -79,36 +79,70 @@ def write_ledger(stacks: tuple[Stack, ...], path: Path = LEDGER) -> Path:
     Raises
     ------
     UserError
-        If git is missing or refuses, or the path holds something else.
+        If git is missing or refuses, the path holds something else, or cannot be written.
     """
     stream = render_stream(stacks)
     key = hashlib.sha256(stream).hexdigest()
-    stamp = path / ".git" / _STAMP
-    if stamp.is_file() and stamp.read_text(encoding="ascii") == key:
-        return path
-    if path.exists() and not stamp.is_file():
-        msg = f"{path} is no ledger: remove it, or name another place"
-        raise UserError(msg)
+    try:
+        if (path / ".git" / _STAMP).is_file():
+            if _is_whole(path, key):
+                return path
+        elif path.exists():
+            msg = f"{path} is no ledger: remove it, or name another place"
+            raise UserError(msg)
+        _replace(path, stream, key)
+    except OSError as error:
+        msg = f"cannot make the ledger: {error}; if an old one is in the way, remove {path}"
+        raise UserError(msg) from error
+    return path
+
+
+def _is_whole(path: Path, key: str) -> bool:
+    """Whether git, as asv runs it, finds all that was made of this key."""
+    try:
+        _git(path, "fsck", "--no-dangling", "--no-progress", neutral=False)
+        refs = _git(path, "for-each-ref", neutral=False)
+    except UserError:
+        return False
+    return (path / ".git" / _STAMP).read_bytes() == f"{key}\n{refs}".encode()
+
+
+def _replace(path: Path, stream: bytes, key: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".ledger-") as scratch:
         fresh = Path(scratch) / "ledger"
         _git(None, "init", "--quiet", "--object-format=sha1", f"--initial-branch={BRANCH}", fresh)
         _git(fresh, "fast-import", "--quiet", "--date-format=raw", stream=stream)
         _git(fresh, "reset", "--quiet", "--hard")
-        (fresh / ".git" / _STAMP).write_text(key, encoding="ascii")
+        stamp = f"{key}\n{_git(fresh, 'for-each-ref')}"
+        (fresh / ".git" / _STAMP).write_text(stamp, encoding="utf-8")
+        # Beside it, as another user's folder can be renamed but not moved.
+        old = path.with_name(f"{Path(scratch).name}-old")
         if path.exists():
-            shutil.move(path, Path(scratch) / "old")
+            path.rename(old)
         fresh.rename(path)
-    return path
+    shutil.rmtree(old, ignore_errors=True)
 
 
-def _git(repository: Path | None, *arguments: str | Path, stream: bytes | None = None) -> None:
+def _git(
+    repository: Path | None,
+    *arguments: str | Path,
+    stream: bytes | None = None,
+    neutral: bool = True,
+) -> str:
     where = [] if repository is None else ["-C", str(repository)]
+    set_here = {"LC_ALL": "C"}
+    if repository is not None:
+        # A damaged ledger is not to be taken for the checkout around it.
+        set_here["GIT_CEILING_DIRECTORIES"] = str(repository.absolute().parent)
+    if neutral:
+        set_here |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    neutral = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C"}
     command = ["git", *where, *map(str, arguments)]
     try:
-        subprocess.run(command, input=stream, check=True, capture_output=True, env=kept | neutral)
+        done = subprocess.run(
+            command, input=stream, check=True, capture_output=True, env=kept | set_here
+        )
     except FileNotFoundError as error:
         msg = "the ledger needs git: install it"
         raise UserError(msg) from error
@@ -116,6 +150,7 @@ def _git(repository: Path | None, *arguments: str | Path, stream: bytes | None =
         reason = error.stderr.decode(errors="replace").strip().splitlines()[:1]
         msg = f"git {arguments[0]} failed: {' '.join(reason)}"
         raise UserError(msg) from error
+    return done.stdout.decode()
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -1,7 +1,9 @@
 """The ledger: the same repository everywhere."""
 
 import os
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,52 @@ def test_something_else_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is no ledger"):
         write_ledger(STACKS, tmp_path)
     assert (tmp_path / "precious").exists()
+
+
+def lose_head(ledger: Path) -> None:
+    (ledger / ".git" / "HEAD").unlink()
+
+
+def lose_objects(ledger: Path) -> None:
+    shutil.rmtree(ledger / ".git" / "objects")
+    (ledger / ".git" / "objects").mkdir()
+
+
+def lose_a_tag(ledger: Path) -> None:
+    (ledger / ".git" / "refs" / "tags" / "v0.6.0").unlink()
+
+
+def garble_the_stamp(ledger: Path) -> None:
+    (ledger / ".git" / "stream.sha256").write_bytes(b"\xff")
+
+
+def give_away(ledger: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root gives files to another user")
+    for path in (ledger, *ledger.rglob("*")):
+        os.chown(path, 12345, 12345)
+
+
+@pytest.mark.parametrize(
+    "damage", [lose_head, lose_objects, lose_a_tag, garble_the_stamp, give_away]
+)
+def test_a_damaged_ledger_is_made_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    """Lost files, and files that git refuses as another user's, are replaced by whole ones."""
+    checkout = tmp_path / "checkout"
+    subprocess.run(["git", "init", "--quiet", checkout], check=True)
+    path = write_ledger(STACKS, checkout / "ledger")
+    damage(path)
+    write_ledger(STACKS, path)
+    assert refs(path) == GOLDEN
+    assert path.stat().st_uid == os.getuid()
+    assert sorted(p.name for p in checkout.iterdir()) == [".git", "ledger"]
+
+
+def test_a_ledger_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    """The error names the place and the remedy."""
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        UserError, match=r"cannot make the ledger: .*, remove .*/file/ledger"
+    ) as caught:
+        write_ledger(STACKS, tmp_path / "file" / "ledger")
+    assert "\n" not in str(caught.value)
