@@ -1,20 +1,28 @@
 """The command line: arguments in, text and an exit code out."""
 
 import argparse
-import os
 import shlex
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from regress.config import load_config
 from regress.errors import ExitCode, RegressError, UsageError
+from regress.output import (
+    complain,
+    speak_any_character,
+    stdout_is_terminal,
+    write_file,
+    write_stdout,
+)
 from regress.pipeline.backends import backends
 from regress.pipeline.check import check
 from regress.pipeline.documents import write_documents
 from regress.pipeline.request import AUTO_TIER, TIERS, Request
 from regress.report import BACKENDS_RENDERERS, CHECK_RENDERERS
+from regress.report.printable import escape
 from regress.report.round_text import render_round_text
 from regress.report.settings import render_settings, render_thresholds
 from regress.report.view import View
@@ -30,7 +38,7 @@ _EPILOG: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; errors are one line on stderr.
+    """Run a command; errors are one line on stderr, and never the code of a regression.
 
     Parameters
     ----------
@@ -38,13 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Without the program's name; those of the process if None.
     """
     argv = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser().parse_args(argv)
-    options.command = shlex.join(["python", "-m", "regress", *argv])
+    speak_any_character()
     try:
+        options = _parser().parse_args(argv)
+        options.command = shlex.join(["python", "-m", "regress", *argv])
         code: ExitCode = options.run(options)
     except RegressError as error:
-        sys.stderr.write(f"regress: {error}\n")
+        complain(f"regress: {escape(str(error))}")
         return int(error.exit_code)
+    except Exception:  # noqa: BLE001 - Python's own code for it is 1, which means REGRESSION here
+        complain(f"{traceback.format_exc()}regress: internal error, nothing was judged")
+        return int(ExitCode.USAGE)
     return int(code)
 
 
@@ -139,21 +151,12 @@ def _run_docs(_options: argparse.Namespace) -> ExitCode:
 
 
 def _view(options: argparse.Namespace) -> View:
-    terminal = options.output is None and sys.stdout.isatty()
+    terminal = options.output is None and stdout_is_terminal()
     return View(color=terminal, everything=options.all)
 
 
 def _write(text: str, path: Path | None) -> None:
     if path is None:
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader (`| head`) has seen enough: the exit code must still be the verdict's.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = f"cannot write {path}: {error.strerror or error}"
-        raise UsageError(msg) from error
+        write_stdout(text)
+    else:
+        write_file(text, path)

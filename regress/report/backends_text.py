@@ -7,6 +7,7 @@ from typing import Final
 from rich.console import Console
 
 from regress.model.backends import BackendsReport, BackendTime, Choice, FamilyRegret, RankSwap
+from regress.report.printable import printable
 from regress.report.view import View, render_ratio, render_table
 from workloads.backend import Layout
 
@@ -22,6 +23,7 @@ _NOT_LIKE: Final = "not like for like"
 
 def render_backends_text(report: BackendsReport, view: View) -> str:
     """Return the report for a person who must choose a backend."""
+    report = printable(report)
 
     def write(console: Console) -> None:
         where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}"

@@ -10,6 +10,7 @@ from regress.errors import ExitCode
 from regress.model.finding import Change, Finding, Metric, Scalar
 from regress.model.report import CheckReport
 from regress.model.verdict import WORST_FIRST, Verdict
+from regress.report.printable import printable
 from regress.report.view import View, render_ratio, render_table
 
 __all__ = ["render_check_text"]
@@ -42,6 +43,7 @@ _LONGEST: Final = 120
 
 def render_check_text(report: CheckReport, view: View) -> str:
     """Return the report for a person who must act on it."""
+    report = printable(report)
 
     def write(console: Console) -> None:
         _headline(console, report)

@@ -4,6 +4,7 @@ import msgspec
 
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.report.printable import printable
 from regress.report.view import View
 
 __all__ = ["render_json", "render_schema"]
@@ -11,7 +12,12 @@ __all__ = ["render_json", "render_schema"]
 
 def render_json(report: CheckReport | BackendsReport, _view: View | None = None) -> str:
     """Return the report as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1).decode() + "\n"
+    try:
+        data = msgspec.json.encode(report)
+    except UnicodeEncodeError:
+        # A file name or an argument that is no UTF-8: JSON cannot hold it as it is.
+        data = msgspec.json.encode(printable(report))
+    return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
 def render_schema(result: type[CheckReport | BackendsReport]) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 
 from rich.console import Console
 
+from regress.report.printable import printable
 from regress.report.view import View
 from workloads.record import Round, Status
 
@@ -12,6 +13,7 @@ __all__ = ["render_round_text"]
 
 def render_round_text(found: Round, view: View) -> str:
     """Return what a round holds: where from, how long it took, what became of its cases."""
+    found = printable(found)
 
     def write(console: Console) -> None:
         console.print(f"Round {found.id} of {found.stack.tag}", style="bold")
