@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from asv.machine import Machine
 from asv.runner import BenchmarkResult
 
 from benchmarks._suite import CLASSES, KERNEL_TIME, PLAN_TIME
+from benchmarks.errors import UserError
 from benchmarks.ledger import write_ledger
 from benchmarks.paths import LEDGER, RESULTS, ROOT
 from benchmarks.stacks import Stack
@@ -52,19 +52,54 @@ def write_results(
     tier
         Tier whose benchmarks go into the list that `asv publish` shows.
     ledger, results
-        Where the repository and asv's results are.
+        Where the repository and asv's results are. What was there before is replaced at the end,
+        when all that is new is written.
+
+    Raises
+    ------
+    UserError
+        If the ledger, the benchmark list or the results cannot be made.
     """
     write_ledger(stacks, ledger)
     commits = _commits(ledger)
     times = {stack.tag: stack.time for stack in stacks}
-    for name, by_stack in sorted(rounds_of.items()):
-        shutil.rmtree(results / name, ignore_errors=True)
-        newest = max((r for rounds in by_stack.values() for r in rounds), key=_started)
-        util.write_json(str(results / name / "machine.json"), _machine(newest), Machine.api_version)
-        for tag, rounds in sorted(by_stack.items()):
-            date = util.datetime_to_js_timestamp(times[tag])
-            _results(rounds, commits[tag], date).save(str(results))
-    _write_benchmarks(results, tier)
+    try:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=results.parent, prefix=".results-", ignore_cleanup_errors=True
+        ) as scratch:
+            fresh, old = Path(scratch, "fresh"), Path(scratch, "old")
+            for name, by_stack in sorted(rounds_of.items()):
+                _write_machine(fresh, name, by_stack, commits, times)
+            _write_benchmarks(fresh, tier)
+            _swap(fresh, results, old)
+    except OSError as error:
+        msg = f"cannot write asv's results: {error}"
+        raise UserError(msg) from error
+
+
+def _write_machine(
+    folder: Path,
+    name: str,
+    by_stack: Mapping[str, tuple[Round, ...]],
+    commits: Mapping[str, str],
+    times: Mapping[str, datetime],
+) -> None:
+    newest = max((r for rounds in by_stack.values() for r in rounds), key=_started)
+    util.write_json(str(folder / name / "machine.json"), _machine(newest), Machine.api_version)
+    for tag, rounds in sorted(by_stack.items()):
+        date = util.datetime_to_js_timestamp(times[tag])
+        _results(rounds, commits[tag], date).save(str(folder))
+
+
+def _swap(fresh: Path, results: Path, old: Path) -> None:
+    """Put what is in `fresh` into the results; what has its name there goes to `old`."""
+    results.mkdir(exist_ok=True)
+    old.mkdir()
+    for made in sorted(fresh.iterdir()):
+        if (results / made.name).exists():
+            (results / made.name).rename(old / made.name)
+        made.rename(results / made.name)
 
 
 def _started(round_: Round) -> tuple[str, str]:
@@ -75,8 +110,18 @@ def _commits(ledger: Path) -> dict[str, str]:
     command = ["git", "-C", str(ledger), "for-each-ref", "refs/tags"]
     command += ["--format=%(refname:strip=2) %(objectname)"]
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+    shown = _told(command, env, "cannot read the ledger")
     return dict(line.split() for line in shown.splitlines())
+
+
+def _told(command: list[str], env: Mapping[str, str], failure: str) -> str:
+    """Return what a command prints; if it fails, its last words are the error."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        msg = f"{failure}: {reason[0]}"
+        raise UserError(msg)
+    return done.stdout
 
 
 def _machine(round_: Round) -> dict[str, str]:
@@ -143,7 +188,7 @@ def _write_benchmarks(results: Path, tier: str) -> None:
         listed = Path(folder, "benchmarks.json")
         command = [sys.executable, asv_script, "discover", str(ROOT / "benchmarks"), str(listed)]
         kept = {k: v for k, v in os.environ.items() if k not in {"ATTN_CELLS", "PYTHONPATH"}}
-        subprocess.run(command, check=True, env=kept | {"ATTN_TIER": tier})
+        _told(command, kept | {"ATTN_TIER": tier}, "asv finds no benchmarks")
         found = json.loads(listed.read_text(encoding="utf-8"))
     path = Benchmarks.get_benchmark_file_path(str(results))
     util.write_json(path, {b["name"]: b for b in found}, Benchmarks.api_version)

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks import asv_results
 from benchmarks.asv_results import write_results
+from benchmarks.errors import UserError
 from benchmarks.export import select_rounds
 from benchmarks.rounds import QUICK
 from benchmarks.stacks import Stack
@@ -108,6 +111,37 @@ def test_exporting_again_changes_no_byte(place: Path) -> None:
     (place / "results" / "synthetic" / "stale-stack-pyhost.json").write_text("{}")
     export(place)
     assert {p: p.read_bytes() for p in (place / "results").rglob("*.json")} == before
+
+
+def test_a_failing_export_loses_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old results stay whole until all new ones are written, and the error is one line."""
+    before = {p: p.read_bytes() for p in place.rglob("results/**/*.json")}
+    broken = place / "no_script.py"
+    monkeypatch.setattr(asv_results, "asv_script", str(broken))
+    with pytest.raises(UserError, match=r"asv finds no benchmarks: .*no_script") as caught:
+        export(place)
+    assert "\n" not in str(caught.value)
+    assert {p: p.read_bytes() for p in place.rglob("results/**/*.json")} == before
+    assert sorted(p.name for p in place.iterdir()) == ["ledger", "results"]
+
+
+def test_half_written_results_are_cured(place: Path) -> None:
+    """The next export replaces what an interrupted one or a foreign hand left."""
+    before = {p: p.read_bytes() for p in place.rglob("results/**/*.json")}
+    for path in before:
+        path.write_text("{")
+    shutil.rmtree(place / "results" / "synthetic")
+    (place / "results" / "synthetic").write_text("no folder")
+    export(place)
+    assert {p: p.read_bytes() for p in place.rglob("results/**/*.json")} == before
+
+
+def test_results_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
+    """The error names the path."""
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"cannot write asv's results: .*/file") as caught:
+        write_results({}, STACKS, ledger=tmp_path / "ledger", results=tmp_path / "file" / "results")
+    assert "\n" not in str(caught.value)
 
 
 def test_asv_compares_the_export(place: Path, tmp_path: Path) -> None:
