@@ -7,6 +7,7 @@ from pathlib import Path
 
 from asv.machine import Machine, MachineCollection
 
+from benchmarks.errors import UserError
 from benchmarks.measure.host import machine_name
 
 __all__ = ["ensure_machine"]
@@ -26,16 +27,39 @@ def ensure_machine(path: Path | None = None) -> str:
     -------
     str
         The machine's name.
+
+    Raises
+    ------
+    UserError
+        If the file is not as asv wrote it, or cannot be read or written.
     """
     file = path or Path(MachineCollection.get_machine_file_path())
     gpu, driver = _gpu()
     name = os.environ.get("ATTN_MACHINE") or machine_name(gpu)
     Machine.hardcoded_machine_name = name
-    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    if name not in known:
-        facts = Machine.get_defaults() | {"machine": name, "gpu": gpu, "driver": driver}
-        MachineCollection.save(name, facts, _path=str(file))
+    try:
+        known = _load(file) if file.exists() else {}
+        if name not in known:
+            facts = Machine.get_defaults() | {"machine": name, "gpu": gpu, "driver": driver}
+            MachineCollection.save(name, facts, _path=str(file))
+    except OSError as error:
+        msg = f"cannot use asv's machine file {file}: {error}; set HOME to a folder of yours"
+        raise UserError(msg) from error
     return name
+
+
+def _load(file: Path) -> dict[str, object]:
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        msg = f"asv's machine file {file} is damaged ({error}): remove it, asv writes it again"
+        raise UserError(msg) from error
+    entries = known.items() if isinstance(known, dict) else ()
+    sound = {k for k, v in entries if isinstance(v, int if k == "version" else dict)}
+    if "version" not in sound or len(sound) < len(entries):
+        msg = f"asv's machine file {file} holds no machines: remove it, asv writes it again"
+        raise UserError(msg)
+    return dict(entries)
 
 
 def _gpu() -> tuple[str, str]:

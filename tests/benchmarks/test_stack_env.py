@@ -178,3 +178,26 @@ def test_an_entry_is_never_changed(machine_file: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("ATTN_MACHINE", "other")
     ensure_machine(machine_file)
     assert json.loads(machine_file.read_text())["mine"] == known["mine"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"xx", b"\xff", b"[]", b"3", b"{}", b"[" * 9999, b'{"version": 1, "cpu": 3}'],
+    ids=["empty", "text", "bytes", "list", "number", "none", "deep", "entry"],
+)
+def test_a_damaged_machine_file_is_one_line(machine_file: Path, content: bytes) -> None:
+    """The file and the remedy are named; what the user has there is not overwritten."""
+    machine_file.write_bytes(content)
+    with pytest.raises(
+        UserError, match=r"machines\.json (is damaged|holds no).*: remove it"
+    ) as caught:
+        ensure_machine(machine_file)
+    assert "\n" not in str(caught.value)
+    assert machine_file.read_bytes() == content
+
+
+def test_a_home_that_cannot_be_written_is_one_line(machine_file: Path) -> None:
+    """Without a place for its machine file asv would ask for this machine every time."""
+    machine_file.touch()
+    with pytest.raises(UserError, match=r"cannot use asv's machine file .*: .*; set HOME"):
+        ensure_machine(machine_file / "home" / ".asv-machine.json")
