@@ -1,6 +1,5 @@
 """Writing lists of stacks; comments and order of what stands there are kept."""
 
-import os
 import re
 import tempfile
 from pathlib import Path
@@ -100,10 +99,19 @@ def _wheel_table(wheel: Wheel) -> InlineTable:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file by this text in one step, making its directory if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(temporary).chmod(0o644)
-    Path(temporary).replace(path)
+    """Replace a file by this text in one step, making its directory if need be.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
+            fresh = Path(scratch) / path.name
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(path)
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise UserError(msg) from error

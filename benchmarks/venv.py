@@ -80,22 +80,26 @@ def ensure_environment(
     Raises
     ------
     UserError
-        If a wheel is missing or is not the one the stack names, or there is no network. Nothing
-        half-made is ever used.
+        If a wheel is missing or is not the one the stack names, there is no network, or the
+        place cannot be written. Nothing half-made is ever used.
     """
     host = host_site_packages()
     folder = root / f"{stack.tag}-{_key(stack, host)}"
     python = folder / "bin" / "python"
-    root.mkdir(parents=True, exist_ok=True)
-    with _lock(root / f".{folder.name}.lock"):
-        if not (folder / _STAMP).is_file():
-            shutil.rmtree(folder, ignore_errors=True)
-            try:
-                _make(stack, folder, host, wheels or _from_environment("ATTN_WHEELS"))
-            except BaseException:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with _lock(root / f".{folder.name}.lock"):
+            if not (folder / _STAMP).is_file():
                 shutil.rmtree(folder, ignore_errors=True)
-                raise
-        _link_modules(stack, folder, modules or _from_environment("ATTN_MODULES"))
+                try:
+                    _make(stack, folder, host, wheels or _from_environment("ATTN_WHEELS"))
+                except BaseException:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    raise
+            _link_modules(stack, folder, modules or _from_environment("ATTN_MODULES"))
+    except OSError as error:
+        msg = f"cannot make the environment of {stack.tag}: {error}"
+        raise UserError(msg) from error
     return python
 
 

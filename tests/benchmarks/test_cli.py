@@ -1,5 +1,6 @@
 """The command line: one line for what the user can put right."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -120,6 +121,20 @@ def test_a_closed_pipe_is_quiet(command: str) -> None:
 def test_closed_stderr_keeps_the_exit_code() -> None:
     """What went wrong cannot be told, but 1 would mean a regression."""
     assert answer("b stacks add nothing 2>&-") == (2, "")
+
+
+def test_a_file_that_cannot_be_used_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only checkout is one line and exit 2, wherever a command meets it."""
+
+    def refuse() -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/checkout/file")
+
+    monkeypatch.setattr("benchmarks.stacks_command.load_stacks", refuse)
+    assert cli.main(["stacks", "list"]) == 2
+    told = "error: cannot read or write /checkout/file: Permission denied\n"
+    assert capsys.readouterr().err == told
 
 
 def test_a_fault_of_the_program_is_a_traceback_and_exit_2(

@@ -1,5 +1,7 @@
 """Writing lists of stacks, and ad-hoc stacks."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +58,24 @@ def test_a_release_never_changes(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a release never changes"):
         add_stack(path, other)
     assert path.read_text() == before
+
+
+def test_a_list_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the list, which stays as it is, and nothing is left beside it."""
+    path = tmp_path / "list.toml"
+    add_stack(path, stack("v1", 1))
+    before = path.read_text()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "elsewhere")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(UserError, match=r"^cannot write .*/list\.toml: Permission denied$"):
+        add_stack(path, stack("v2", 2))
+    assert path.read_text() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["list.toml"]
 
 
 def test_an_adhoc_stack_takes_over_the_other_pins(tmp_path: Path) -> None:

@@ -116,6 +116,15 @@ def test_a_missing_wheel_is_one_line(tmp_path: Path) -> None:
         ensure_environment(of, wheels=tmp_path / "none", root=tmp_path / "env")
 
 
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """A read-only checkout is told by the path that cannot be written, under asv too."""
+    (tmp_path / "file").touch()
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    with pytest.raises(UserError, match=r"the environment of v0\.6\.1: .*/file/env'") as caught:
+        ensure_environment(of, wheels=tmp_path / "wheels", root=tmp_path / "file" / "env")
+    assert "\n" not in str(caught.value)
+
+
 def test_no_network_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without wheels and without network the error says so."""
     monkeypatch.setenv("UV_OFFLINE", "1")
