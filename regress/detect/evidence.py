@@ -51,7 +51,7 @@ def _clocks(cell: Cell, rule: EvidenceRule) -> Iterator[Change]:
     )
     if base and head:
         before, after = median(base), median(head)
-        if abs(after / before - 1) > rule.clock_difference:
+        if before and abs(after / before - 1) > rule.clock_difference:
             yield Change("sm_mhz", float(before), float(after))
 
 

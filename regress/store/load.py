@@ -1,21 +1,30 @@
 """Reading one round file, and saying in one line what is wrong with it."""
 
 import gzip
+import stat
 import zlib
 from collections import Counter
+from datetime import datetime, timedelta
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from regress.errors import UsageError
+from workloads import catalog
 from workloads.record import SCHEMA, CaseRecord, Round, Status
 
 __all__ = ["load_round", "parse_round"]
 
 _DECODER = msgspec.json.Decoder(Round)
-_REMEDY = "restore it, or remove it if its round may be lost"
+_REMEDY: Final = "restore it, or remove it if its round may be lost"
+_NO_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_TIERS: Final = (*catalog.TIERS, "custom")
+# A clock cycle takes longer, no kernel here a quarter of an hour; beyond, ratios overflow.
+_LEAST_US: Final = 1e-6
+_MOST_US: Final = 1e9
+_MOST_MHZ: Final = 1_000_000
 
 
 def load_round(path: Path) -> Round:
@@ -27,6 +36,10 @@ def load_round(path: Path) -> Round:
         If it cannot be read, is damaged, or is no round of this schema.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            # Reading a pipe would wait for somebody to write into it.
+            msg = f"{path} is no regular file: remove it"
+            raise UsageError(msg)
         data = gzip.decompress(path.read_bytes())
     except EOFError as error:
         msg = f"{path} is truncated: {_REMEDY}"
@@ -52,18 +65,24 @@ def parse_round(data: bytes, name: str) -> Round:
         found = _DECODER.decode(data)
     except msgspec.ValidationError as error:
         raise UsageError(_explain(data, name, error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _NO_JSON as error:
         msg = f"{name} holds no JSON ({error}): {_REMEDY}"
         raise UsageError(msg) from error
     if found.schema != SCHEMA:
         raise UsageError(_wrong_schema(found.schema, name))
+    if problem := _misfit(found):
+        msg = f"{name} {problem}: measure the round again"
+        raise UsageError(msg)
     _check_cases(found, name)
     return found
 
 
 def _explain(data: bytes, name: str, error: Exception) -> str:
     """Prefer the schema's version over whatever field happened to fail first."""
-    raw: Any = msgspec.json.decode(data)
+    try:
+        raw: Any = msgspec.json.decode(data)
+    except _NO_JSON:
+        raw = None  # Damaged further on, too: what failed first is as good a reason.
     schema = raw.get("schema") if isinstance(raw, dict) else None
     if isinstance(schema, int) and schema != SCHEMA:
         return _wrong_schema(schema, name)
@@ -76,6 +95,23 @@ def _wrong_schema(schema: int, name: str) -> str:
         f"{name} was written by {age} suite (schema {schema}, this one reads {SCHEMA}): "
         "judge it with that suite, or measure again"
     )
+
+
+def _misfit(found: Round) -> str | None:
+    if not found.id.strip():
+        return "has no round id"
+    if found.tier not in _TIERS:
+        return f"is of an unknown tier {found.tier!r} (known: {', '.join(_TIERS)})"
+    if not _is_utc(found.started_at):
+        return f"has a start {found.started_at!r} that is no UTC time in ISO 8601"
+    return None if found.cases else "holds no case"
+
+
+def _is_utc(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).utcoffset() == timedelta(0)
+    except ValueError:
+        return False
 
 
 def _check_cases(found: Round, name: str) -> None:
@@ -92,9 +128,10 @@ def _check_cases(found: Round, name: str) -> None:
 def _contradiction(record: CaseRecord) -> str | None:
     if (record.status is Status.MEASURED) != bool(record.kernel_us):
         return f"is {record.status} with {len(record.kernel_us)} pass times"
-    numbers = (*record.kernel_us, *record.plan_us)
-    if not all(isfinite(v) and v > 0 for v in numbers):
-        return "has a time that is not above 0"
+    if not all(_LEAST_US <= v <= _MOST_US for v in (*record.kernel_us, *record.plan_us)):
+        return f"has a time outside of {_LEAST_US:g} to {_MOST_US:g} us"
+    if not all(0 <= mhz <= _MOST_MHZ for mhz in record.sm_mhz):
+        return f"has a clock outside of 0 to {_MOST_MHZ} MHz"
     if record.error is not None and not (isfinite(record.error) and record.error >= 0):
         return "has an error that is no number from 0 up"
     return None

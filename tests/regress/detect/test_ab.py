@@ -177,6 +177,15 @@ def test_evidence_tells_what_else_changed() -> None:
     )
 
 
+def test_a_clock_of_zero_is_no_evidence() -> None:
+    """A card that reads 0 MHz has no clock to compare."""
+    sides = [
+        [make_round(tag, n, [measured(CASE, 100.0, sm_mhz=(mhz,) * 3)]) for n in range(5)]
+        for tag, mhz in (("v1", 0), ("v2", 1700))
+    ]
+    assert _one(cell_from(*sides)).evidence == ()
+
+
 def test_plan_time_is_information() -> None:
     """plan() host time has its own wide margin and does not gate."""
 

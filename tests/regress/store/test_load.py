@@ -1,6 +1,7 @@
 """Reading round files, good and bad."""
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def test_reads_what_was_written(tmp_path: Path) -> None:
         (lambda _: gzip.compress(b"no json"), "holds no JSON"),
         (lambda _: gzip.compress(b"\xff\xfe{}"), "holds no JSON"),
         (lambda _: gzip.compress(b"[1]"), "is no round file"),
+        (lambda _: gzip.compress(b'{"schema":"x","id"'), "is no round file: Expected `int`"),
+        (lambda _: gzip.compress(b'{"schema":"x","id":"\xff"}'), "is no round file"),
+        (lambda _: gzip.compress(b"[" * 200_000), "is no round file|holds no JSON"),
+        (lambda _: gzip.compress(b'{"a":' * 100_000), "is no round file|holds no JSON"),
+        (lambda _: gzip.compress(_raw().replace(b"100.0", b"1e400", 1)), "out of range"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, damage: Any, told: str) -> None:
@@ -74,8 +80,13 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         ([measured(CASE, 1.0), lost(CASE)], "more than once"),
         ([CaseRecord(CASE, Status.MEASURED)], "is measured with 0 pass times"),
         ([CaseRecord(CASE, Status.FAILED, kernel_us=(1.0,))], "is failed with 1 pass times"),
-        ([measured(CASE, 0.0)], "time that is not above 0"),
-        ([measured(CASE, 1.0, plan_us=(-1.0,))], "time that is not above 0"),
+        ([measured(CASE, 0.0)], "time outside of 1e-06 to 1e\\+09 us"),
+        ([measured(CASE, 5e-324)], "time outside"),
+        ([measured(CASE, 1.7e308)], "time outside"),
+        ([measured(CASE, 1.0, plan_us=(-1.0,))], "time outside"),
+        ([measured(CASE, 1.0, plan_us=(2e9,))], "time outside"),
+        ([measured(CASE, 1.0, sm_mhz=(-1,))], "clock outside of 0 to 1000000 MHz"),
+        ([measured(CASE, 1.0, sm_mhz=(10**400,))], "clock outside"),
         ([measured(CASE, 1.0, error=-1.0)], "error that is no number"),
     ],
 )
@@ -83,3 +94,29 @@ def test_contradictions_are_errors(records: list[CaseRecord], told: str) -> None
     """A round that contradicts itself is refused."""
     with pytest.raises(UsageError, match=told):
         parse_round(msgspec.json.encode(make_round("v1", 0, records)), "f")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"id": " "}, "has no round id"),
+        ({"tier": "hourly"}, "unknown tier 'hourly'"),
+        ({"started_at": "yesterday"}, "no UTC time in ISO 8601"),
+        ({"started_at": "2026-01-01T00:00:00"}, "no UTC time in ISO 8601"),
+        ({"started_at": "2026-01-01T00:00:00+02:00"}, "no UTC time in ISO 8601"),
+        ({"cases": []}, "holds no case"),
+    ],
+)
+def test_a_round_says_what_it_is(changed: dict[str, Any], told: str) -> None:
+    """Rounds without id, known tier, start in UTC or any case are refused by name."""
+    with pytest.raises(UsageError, match=told) as error:
+        parse_round(_raw(**changed), "f")
+    assert str(error.value).startswith("f ")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    """What is no regular file is never opened."""
+    pipe = tmp_path / "x.json.gz"
+    os.mkfifo(pipe)
+    with pytest.raises(UsageError, match="is no regular file"):
+        load_round(pipe)
