@@ -40,7 +40,7 @@ def backends(
     tree = scan(request.roots)
     machine = tree.choose_machine((stack,), request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
-    every = loaded.rounds[stack]
+    every = loaded.of(stack)
     shared = comparable(every, every)
     rounds = [r for r in every if setup(r) == shared]
     found = index(rounds)

@@ -35,7 +35,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     tree = scan(request.roots)
     machine = tree.choose_machine((base, head), request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
-    shared = comparable(loaded.rounds[base], loaded.rounds[head])
+    shared = comparable(loaded.of(base), loaded.of(head))
     usable = {
         tag: tuple(r for r in rounds if setup(r) == shared) for tag, rounds in loaded.rounds.items()
     }

@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from regress.errors import UsageError
+from regress.errors import NoDataError, UsageError
 from regress.store.load import load_round
 from regress.store.tree import Tree
 from workloads.record import Round
 
-__all__ = ["Loaded", "load_machine"]
+__all__ = ["QUICK", "Loaded", "load_machine"]
+
+QUICK: Final = "quick"
+"""Warning code of a round that only tries out whether every case runs: never judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,19 @@ class Loaded:
 
     rounds: dict[str, tuple[Round, ...]]
     warnings: tuple[str, ...]
+
+    def of(self, tag: str) -> tuple[Round, ...]:
+        """Return a stack's rounds.
+
+        Raises
+        ------
+        NoDataError
+            If none is left.
+        """
+        if not self.rounds[tag]:
+            msg = f"stack {tag} has only quick rounds, which are no results: measure it"
+            raise NoDataError(msg)
+        return self.rounds[tag]
 
 
 def load_machine(tree: Tree, machine: str) -> Loaded:
@@ -54,7 +71,11 @@ def load_machine(tree: Tree, machine: str) -> Loaded:
             else:
                 warnings.append(f"{path} repeats round {loaded.id}: counted once")
         _check_one_stack(found, tag)
-        rounds[tag] = tuple(sorted(found, key=lambda r: (r.started_at, r.id)))
+        whole = [r for r in found if QUICK not in r.warnings]
+        if len(whole) < len(found):
+            quick = len(found) - len(whole)
+            warnings.append(f"{quick} quick rounds of {tag} are no results: not judged")
+        rounds[tag] = tuple(sorted(whole, key=lambda r: (r.started_at, r.id)))
     return Loaded(rounds, tuple(warnings))
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from regress.errors import UsageError
-from regress.store.rounds import Loaded, load_machine
+import benchmarks.rounds
+from regress.errors import NoDataError, UsageError
+from regress.store.rounds import QUICK, Loaded, load_machine
 from regress.store.tree import scan
 from tests.regress.builders import CASE, MACHINE, make_round, measured, write_rounds
 from workloads.record import Round, StackRef
@@ -83,3 +84,19 @@ def test_leftovers_are_told(tmp_path: Path) -> None:
     (path,) = write_rounds(tmp_path, [_round(1)])
     path.with_name(".x.tmp").write_bytes(b"half")
     assert "half-written" in _load(tmp_path).warnings[0]
+
+
+def test_quick_rounds_are_left_aside(tmp_path: Path) -> None:
+    """A round that only tried its cases out is told and not judged; nothing else is no data."""
+    write_rounds(tmp_path, [_round(1), _round(2, warnings=(QUICK,))])
+    write_rounds(tmp_path, [_round(1, tag="v2", warnings=(QUICK,))])
+    loaded = _load(tmp_path)
+    assert [r.id for r in loaded.of("v1")] == ["v1-c1-1"]
+    assert "1 quick rounds of v1 are no results: not judged" in loaded.warnings
+    with pytest.raises(NoDataError, match="v2 has only quick rounds"):
+        loaded.of("v2")
+
+
+def test_measuring_marks_quick_rounds_with_this_code() -> None:
+    """Both sides of the file agree on the word."""
+    assert benchmarks.rounds.QUICK == QUICK
