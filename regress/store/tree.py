@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from regress.errors import NoDataError, UsageError
 
-__all__ = ["LOCAL", "RECORDED", "STACKS_FILE", "Tree", "load_known_tags", "scan"]
+__all__ = ["LOCAL", "RECORDED", "STACKS_FILE", "Tree", "is_folder", "load_known_tags", "scan"]
 
 _REPOSITORY: Final = Path(__file__).parents[2]
 LOCAL: Final = _REPOSITORY / ".asv" / "rounds"
@@ -95,8 +95,39 @@ class Tree:
         return "; ".join(parts)
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder.
+
+    Raises
+    ------
+    UsageError
+        If that cannot be found out, e.g. because a folder above it is closed to the user.
+    """
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise UsageError(_unreadable(error)) from error
+
+
 def scan(roots: Sequence[Path]) -> Tree:
-    """Find the round files under some roots; a root that does not exist holds none."""
+    """Find the round files under some roots; a root that does not exist holds none.
+
+    Raises
+    ------
+    UsageError
+        If a folder cannot be read: what it holds is not known.
+    """
+    try:
+        return _scan(roots)
+    except OSError as error:
+        raise UsageError(_unreadable(error)) from error
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot read {error.filename}: {error.strerror or error}"
+
+
+def _scan(roots: Sequence[Path]) -> Tree:
     files: dict[tuple[str, str], list[Path]] = {}
     ignored: list[Path] = []
     for root in roots:
@@ -124,15 +155,15 @@ def load_known_tags(path: Path = STACKS_FILE) -> frozenset[str]:
     Raises
     ------
     UsageError
-        If the file is no TOML.
+        If the file cannot be read or is no TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        return frozenset(_tags(tomllib.loads(path.read_text(encoding="utf-8"))))
     except FileNotFoundError:
         return frozenset()
-    try:
-        return frozenset(_tags(tomllib.loads(text)))
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise UsageError(_unreadable(error)) from error
+    except (ValueError, RecursionError) as error:
         msg = f"{path} is no TOML: {error}"
         raise UsageError(msg) from error
 

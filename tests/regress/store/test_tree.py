@@ -1,12 +1,13 @@
 """Finding round files, and choosing a machine."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from regress.errors import NoDataError, UsageError
-from regress.store.tree import Tree, load_known_tags, scan
+from regress.store.tree import Tree, is_folder, load_known_tags, scan
 from tests.regress.builders import CASE, MACHINE, make_round, measured, write_rounds
 
 
@@ -85,3 +86,42 @@ def test_tags_are_read_from_any_layout(tmp_path: Path) -> None:
     path.write_text("[[")
     with pytest.raises(UsageError, match="is no TOML"):
         load_known_tags(path)
+
+
+def test_a_list_of_stacks_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    """Text that is no UTF-8, nesting without end and a folder in its place are named."""
+    path = tmp_path / "stacks.toml"
+    path.mkdir()
+    with pytest.raises(UsageError, match=r"cannot read .*stacks\.toml: Is a directory"):
+        load_known_tags(path)
+    path.rmdir()
+    for data in (b"\xff = 1", b"x = " + b"[" * 5000):
+        path.write_bytes(data)
+        with pytest.raises(UsageError, match="is no TOML"):
+            load_known_tags(path)
+
+
+def test_a_closed_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds in a folder that may not be read are not known, so nothing is judged without them."""
+    _tree(tmp_path, ("a", "v1"))
+    listed = Path.iterdir
+
+    def closed(self: Path) -> Iterator[Path]:
+        if self.name == "v1":
+            raise PermissionError(13, "Permission denied", str(self))
+        return listed(self)
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    with pytest.raises(UsageError, match=r"cannot read .*/a/v1: Permission denied"):
+        scan([tmp_path])
+
+
+def test_a_folder_behind_a_closed_one_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a folder may not be looked at does not mean that it is none."""
+
+    def closed(self: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    with pytest.raises(UsageError, match="cannot read x: Permission denied"):
+        is_folder(Path("x"))
