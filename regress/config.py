@@ -1,5 +1,7 @@
 """The configuration: strict, versioned, and the only home of thresholds."""
 
+from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -153,6 +155,9 @@ def parse_config(text: str, name: str) -> Config:
         msg = f"{name}: needs `version = {_VERSION}`, has {override.get('version', 'none')}"
         raise UsageError(msg)
     _override(merged, override)
+    for setting in _infinite(override):
+        msg = f"{name}: {setting} is not finite: give a number"
+        raise UsageError(msg)
     try:
         return msgspec.convert(merged, Config)
     except msgspec.ValidationError as error:
@@ -163,9 +168,20 @@ def parse_config(text: str, name: str) -> Config:
 def _parse_toml(text: str, name: str) -> dict[str, Any]:
     try:
         return msgspec.toml.decode(text, type=dict[str, Any])
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{name} is no TOML: {error}"
         raise UsageError(msg) from error
+
+
+def _infinite(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Name the settings that are no finite number: with those, everything would be SAME."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _infinite(value, f"{prefix}{key}.")
+            continue
+        numbers = value if isinstance(value, list) else [value]
+        if not all(isfinite(n) for n in numbers if isinstance(n, float)):
+            yield f"{prefix}{key}"
 
 
 def _override(into: dict[str, Any], values: dict[str, Any]) -> None:

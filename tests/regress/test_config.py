@@ -34,6 +34,9 @@ def test_a_file_overrides_single_keys(tmp_path: Path) -> None:
         ("version = 2\n", "needs `version = 1`, has 2"),
         ("[kernel_time]\nalpha = 0.01\n", "needs `version = 1`, has none"),
         ("version = ", "is no TOML"),
+        ("x = " + "[" * 5000, "is no TOML"),
+        ("version = 1\n[kernel_time.floor]\nminimum = inf\n", "kernel_time.floor.minimum is not"),
+        ("version = 1\n[noise]\nblind_above = [0.1, nan]\n", "noise.blind_above is not finite"),
     ],
 )
 def test_bad_configuration_is_one_line(text: str, told: str) -> None:
