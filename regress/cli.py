@@ -5,6 +5,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ from regress.report.round_text import render_round_text
 from regress.report.settings import render_settings, render_thresholds
 from regress.report.view import View
 from regress.store.load import load_round
-from regress.store.tree import LOCAL, RECORDED
+from regress.store.tree import LOCAL, RECORDED, is_folder
 
 __all__ = ["main"]
 
@@ -72,7 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     choose.add_argument("stack", metavar="STACK", help="stack tag, e.g. v0.6.1")
     _add_selection(choose)
     choose.add_argument(
-        "--fail-over", type=float, metavar="R", help="exit 1 if a regret is shown above R, e.g. 1.2"
+        "--fail-over",
+        type=_regret,
+        metavar="R",
+        help="exit 1 if a regret is shown above R, e.g. 1.2",
     )
     choose.set_defaults(run=_run_backends)
     show = commands.add_parser("show", help="what a round file holds")
@@ -94,17 +98,39 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     add("--cells", metavar="REGEX", help="only cases whose workload@backend contains this")
     add("--machine", metavar="NAME", help="needed if several machines measured the stacks")
     add("--recorded", action="store_true", help="read the rounds kept in benchmarks/recorded")
-    add("--rounds", action="append", type=Path, metavar="DIR", help="read the rounds under DIR too")
+    add(
+        "--rounds",
+        action="append",
+        type=_folder,
+        metavar="DIR",
+        help="read the rounds under DIR too",
+    )
     add("--format", choices=tuple(CHECK_RENDERERS), default="text")
     add("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
     add("--config", type=Path, metavar="FILE", help="TOML that overrides thresholds")
     add("--all", action="store_true", help="list what is folded, too")
 
 
+def _regret(text: str) -> float:
+    value = float(text)
+    if not 1 <= value < inf:
+        msg = f"{text} is no regret: give a ratio from 1 up, e.g. 1.2"
+        raise argparse.ArgumentTypeError(msg)
+    return value
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        # A script's empty variable would otherwise mean the current folder.
+        msg = "an empty name is no folder"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
+
+
 def _request(options: argparse.Namespace) -> Request:
     roots = list(options.rounds or ())
     for root in roots:
-        if not root.is_dir():
+        if not is_folder(root):
             msg = f"--rounds {root} is no folder"
             raise UsageError(msg)
     if options.recorded:

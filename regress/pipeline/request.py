@@ -83,6 +83,6 @@ class Request:
     def _matcher(self) -> Callable[[str], object]:
         try:
             return re.compile(self.pattern or "").search
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             msg = f"--cells {self.pattern!r} is no regular expression: {error}"
             raise UsageError(msg) from error

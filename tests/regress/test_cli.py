@@ -57,6 +57,8 @@ def test_a_lost_case_is_never_zero(tmp_path: Path, capsys: Capture) -> None:
         (["check", "v1", "v9"], 2, "unknown stack 'v9'"),
         (["check", "v1", "v2", "--machine", "z"], 2, "no rounds of a machine 'z'"),
         (["check", "v1", "v2", "--cells", "("], 2, "no regular expression"),
+        (["check", "v1", "v2", "--cells", "a{99999999999}"], 2, "no regular expression"),
+        (["check", "v1", "v2", "--cells", "(" * 9999], 2, "no regular expression"),
         (["check", "v1", "v2", "--config", "/none.toml"], 2, "cannot read the configuration"),
         (["check", "v1", "v2", "--output", "/none/x"], 2, "cannot write /none/x"),
         (["backends", "v9"], 2, "unknown stack 'v9'"),
@@ -134,11 +136,20 @@ def test_a_reader_that_leaves_keeps_the_exit_code(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_wrong_arguments_exit_2() -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "v1"],
+        ["check", "v1", "v2", "--rounds", ""],
+        *(["backends", "v1", "--fail-over", value] for value in ("inf", "nan", "0.9", "-2", "x")),
+    ],
+)
+def test_wrong_arguments_exit_2(arguments: list[str], capsys: Capture) -> None:
     """argparse's own errors have the usage code too."""
     with pytest.raises(SystemExit) as error:
-        main(["check", "v1"])
+        main(arguments)
     assert error.value.code == 2
+    assert "error: " in capsys.readouterr().err
 
 
 def test_runs_as_a_module() -> None:
