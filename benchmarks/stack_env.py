@@ -78,7 +78,11 @@ class StackEnvironment(environment.Environment):  # type: ignore[misc]
         return Path(self._path).is_dir()
 
     def _setup(self) -> None:
-        Path(self._path).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(self._path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"cannot make asv's folder of environments: {error}"
+            raise util.UserError(msg) from error
 
     def install_project(self, conf: Any, repo: Any, commit_hash: str) -> None:  # noqa: ARG002
         """Switch to the stack of a commit, making its environment if need be."""

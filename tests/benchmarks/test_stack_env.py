@@ -6,13 +6,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from asv import util
 from asv.machine import Machine
 
 from benchmarks.asv_arguments import asked_for, check_names
 from benchmarks.errors import UserError
 from benchmarks.machine import ensure_machine
+from benchmarks.stack_env import StackEnvironment
 from benchmarks.warm import WarmWorker, WorkerLostError
 from tests.benchmarks.synthetic import stack
 
@@ -201,3 +204,11 @@ def test_a_home_that_cannot_be_written_is_one_line(machine_file: Path) -> None:
     machine_file.touch()
     with pytest.raises(UserError, match=r"cannot use asv's machine file .*: .*; set HOME"):
         ensure_machine(machine_file / "home" / ".asv-machine.json")
+
+
+def test_asv_s_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    """A read-only checkout is asv's own kind of error, not a traceback."""
+    (tmp_path / "file").touch()
+    environment = SimpleNamespace(_path=str(tmp_path / "file" / "env"))
+    with pytest.raises(util.UserError, match=r"cannot make asv's folder of environments: .*/file"):
+        StackEnvironment._setup(environment)
