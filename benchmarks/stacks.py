@@ -152,7 +152,7 @@ def parse_stacks(text: str, source: str, *, ad_hoc: bool = False) -> tuple[Stack
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
         stacks = _join(file, ad_hoc=ad_hoc)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, ValueError, UserError) as error:
+    except (ValueError, OverflowError, RecursionError, UserError) as error:
         msg = f"{source} is malformed: {error}"
         raise UserError(msg) from error
     return tuple(sorted(stacks, key=lambda stack: stack.time))

@@ -101,6 +101,8 @@ def test_parsing_sorts_and_joins_releases() -> None:
         ('cuda = "12"', "speed = 1", "unknown field"),
         ("[[stack]]", "[[stack", "malformed"),
         ('tag = "v2"', 'tag = "v..2"', "cannot name a stack"),
+        ('pins = {lib = "2"}', "pins = " + "[" * 5000, "recursion"),
+        ("2026-02-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "date value out of range"),
     ],
 )
 def test_a_malformed_list_is_one_line(old: str, new: str, complaint: str) -> None:
