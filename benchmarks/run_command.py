@@ -41,8 +41,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     run.add_argument("--campaign", metavar="ID", help="go on with an earlier campaign")
     run.add_argument("--quick", action="store_true", help="only see that everything runs")
     run.add_argument("--record", action="store_true", help="write where git keeps results")
-    run.add_argument("--wheels", type=Path, metavar="DIR", help="install from this folder only")
-    run.add_argument("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
+    run.add_argument("--wheels", type=_folder, metavar="DIR", help="install from this folder only")
+    run.add_argument("--modules", type=_folder, metavar="DIR", help="prebuilt FlashInfer modules")
     run.add_argument("--kv-memory-gib", type=_gib, default=KV_MEMORY_GIB, metavar="GIB")
     run.set_defaults(func=_run)
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
@@ -56,6 +56,14 @@ def _positive(text: str) -> int:
         msg = f"{text!r} is no number of at least 1"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
+
+
+def _folder(text: str) -> Path:
+    # Also where the environment is made already, so that it would not be looked at.
+    if not Path(text).is_dir():
+        msg = f"there is no folder {text}"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
 
 
 def _gib(text: str) -> float:
@@ -75,7 +83,7 @@ def chosen_cases(tier: str, pattern: str | None) -> tuple[Case, ...]:
     """
     try:
         wanted = re.compile(pattern or "")
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         msg = f"--cells {pattern!r} is no regular expression: {error}"
         raise UserError(msg) from error
     found = tuple(e.case for e in cases(tier) if wanted.search(str(e.case)))

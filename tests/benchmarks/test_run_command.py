@@ -93,17 +93,20 @@ def test_all_rounds_are_of_one_campaign(lab: Lab) -> None:
     assert lab.measured[-1][2].campaign == "c1"
 
 
-def test_options_reach_the_round(lab: Lab) -> None:
+def test_options_reach_the_round(lab: Lab, tmp_path: Path) -> None:
     """Tier, machine, speed, memory and places go where they belong."""
     arguments = ["--tier", "nightly", "--machine", "lab", "--quick", "--kv-memory-gib", "1.5"]
-    places = ["--wheels", "/wheels", "--modules", "/modules", "--record"]
+    wheels, modules = tmp_path / "wheels", tmp_path / "modules"
+    wheels.mkdir()
+    modules.mkdir()
+    places = ["--wheels", str(wheels), "--modules", str(modules), "--record"]
     assert cli.main(["run", "v0.6.1", "--rounds", "1", *arguments, *places]) == 0
     ((_, chosen, options, _),) = lab.measured
     assert chosen == tuple(e.case for e in cases("nightly"))
     assert (options.tier, options.machine, options.quick) == ("nightly", "lab", True)
     assert options.kv_memory_gib == 1.5
     assert options.directory == RECORDED
-    assert lab.prepared == [("v0.6.1", Path("/wheels"), Path("/modules"))]
+    assert lab.prepared == [("v0.6.1", wheels, modules)]
 
 
 def test_a_selection_is_no_tier(lab: Lab) -> None:
@@ -119,6 +122,8 @@ def test_a_selection_is_no_tier(lab: Lab) -> None:
     ("arguments", "told"),
     [
         (["v0.6.1", "--cells", "("], "--cells '(' is no regular expression: missing ), unterm"),
+        (["v0.6.1", "--cells", "a{99999999999}"], "is no regular expression: the repetition"),
+        (["v0.6.1", "--cells", "(" * 9999], "is no regular expression: maximum recursion"),
         (["v0.6.1", "--cells", "nothing"], "no case of tier gate matches 'nothing': see `python"),
         (["v9.9.9"], "no stack is called 'v9.9.9'"),
         (["v0.6.1", "v0.6.01"], "did you mean v0.6.1"),
@@ -146,6 +151,8 @@ def test_bad_requests_are_one_line(
         (["--rounds", "many"], "argument --rounds: 'many' is no number of at least 1"),
         (["--tier", "huge"], "invalid choice: 'huge'"),
         (["--kv-memory-gib", "nan"], "'nan' is no positive number of GiB"),
+        (["--wheels", "/nope"], "argument --wheels: there is no folder /nope"),
+        (["--modules", "/nope"], "argument --modules: there is no folder /nope"),
     ],
 )
 def test_bad_options_are_named(lab: Lab, capsys: Capture, arguments: list[str], told: str) -> None:
