@@ -5,10 +5,12 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from benchmarks.errors import UserError
 from benchmarks.index import Index, Release
 from benchmarks.stacks import Stack, check_tag
+from workloads.backend import BACKENDS
 
 __all__ = ["make_stack", "tag_of"]
 
@@ -19,6 +21,10 @@ FA3_VERSION: Final = "0.0.3"
 the FlashAttention-3 cells are controls. It is the build for CUDA 13."""
 TVM_FFI: Final = "apache-tvm-ffi"
 TVM_FFI_FIRST: Final = "0.1.7"
+LIBRARIES: Final = tuple(
+    dict.fromkeys(b.library for b in BACKENDS if b.library not in {"torch", "none"})
+)
+"""What is measured; torch is the host's, and companions are no stack by themselves."""
 
 
 def tag_of(name: str, version: str) -> str:
@@ -49,8 +55,10 @@ def make_stack(
     Raises
     ------
     UserError
-        If the release is known already, no stable one, yanked, or cannot be had.
+        If the release is of no library that is measured, known already, no stable one, yanked,
+        or cannot be had.
     """
+    _check(name, version)
     release = index.load_release(canonicalize_name(name), version)
     tag = tag_of(release.name, release.version)
     _refuse(release, tag, known)
@@ -67,6 +75,17 @@ def make_stack(
         {r.name: r.wheels for r in releases},
         linked,
     )
+
+
+def _check(name: str, version: str) -> None:
+    if canonicalize_name(name) not in LIBRARIES:
+        msg = f"{name} is no library that this suite measures: {', '.join(LIBRARIES)} are"
+        raise UserError(msg)
+    try:
+        Version(version)
+    except InvalidVersion as error:
+        msg = f"{version!r} is no version of {name}"
+        raise UserError(msg) from error
 
 
 def _refuse(release: Release, tag: str, known: tuple[Stack, ...]) -> None:

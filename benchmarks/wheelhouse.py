@@ -41,9 +41,13 @@ def fill(
     Raises
     ------
     UserError
-        If a file cannot be had or has another hash.
+        If a file cannot be had or has another hash, or the directory cannot be made.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make the folder {directory}: {error.strerror}"
+        raise UserError(msg) from error
     wanted = {wheel.file: (name, wheel) for s in stacks for name, wheel in _published(s)}
     for name, exact in companion_versions().items():
         wanted |= {w.file: (name, w) for w in index.load_release(name, exact).wheels}

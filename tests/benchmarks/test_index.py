@@ -193,6 +193,28 @@ def test_what_cannot_be_added(version: str, complaint: str) -> None:
         add(client, version, (stack("v0.6.1"),))
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "complaint"),
+    [
+        ("numpy", "1.26.4", "numpy is no library that this suite measures: flashinfer-python, "),
+        ("apache-tvm-ffi", "0.1.7", "apache-tvm-ffi is no library that this suite measures"),
+        ("torch", "2.11.0", "torch is no library that this suite measures"),
+        (FLASHINFER, "abc", "'abc' is no version of flashinfer-python"),
+    ],
+)
+def test_what_is_no_stack(name: str, version: str, complaint: str) -> None:
+    """Other libraries, companions and words that are no version are refused without a look-up."""
+    with pytest.raises(UserError, match=complaint):
+        make_stack(Index(FakeClient(*TVM)), name, version, ())
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    """A file in the place of the folder is named."""
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"cannot make the folder .*/file: File exists"):
+        fill(Index(FakeClient()), (), tmp_path / "file", "x86_64")
+
+
 def test_a_wheelhouse_holds_what_one_processor_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
