@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def make_from_wheel(tag: str, wheel: Path, base: Stack | None) -> Stack:
     UserError
         If the tag is unfit or the file is no wheel.
     """
+    check_tag(tag)
     path = wheel.expanduser().resolve()
     if not path.is_file():
         msg = f"there is no wheel {wheel}"
@@ -49,18 +51,31 @@ def make_from_wheel(tag: str, wheel: Path, base: Stack | None) -> Stack:
     except (InvalidWheelFilename, InvalidVersion) as error:
         msg = f"{path.name} is no wheel file name: {error}"
         raise UserError(msg) from error
+    _check_content(path)
     name = canonicalize_name(project)
     local = Wheel(path.name, sha256_of(path), str(path))
     now = datetime.now(UTC).replace(microsecond=0)
     pins, wheels, cuda = ({}, {}, {}) if base is None else (base.pins, base.wheels, base.cuda)
     return Stack(
-        check_tag(tag),
+        tag,
         now,
         {**pins, name: str(version)},
         {**wheels, name: (local,)},
         {key: major for key, major in cuda.items() if key != name},
         ad_hoc=True,
     )
+
+
+def _check_content(path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError) as error:
+        msg = f"{path} is no wheel: {error}"
+        raise UserError(msg) from error
+    if not any(name.endswith(".dist-info/METADATA") for name in names):
+        msg = f"{path} is no wheel: it has no METADATA"
+        raise UserError(msg)
 
 
 def make_from_git(tag: str, source: str, base: Stack | None, into: Path = ADHOC_WHEELS) -> Stack:

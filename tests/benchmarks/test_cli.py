@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,17 @@ def test_an_unknown_base_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
     """`stacks adhoc --base` names near matches."""
     assert cli.main(["stacks", "adhoc", "x", "--wheel", "y.whl", "--base", "v0.6.01"]) == 2
     assert "did you mean v0.6.1" in capsys.readouterr().err
+
+
+def test_an_adhoc_tag_is_taken_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second ad-hoc stack of one name is refused before its wheel is looked at."""
+    known = (replace(stack("mine"), ad_hoc=True),)
+    monkeypatch.setattr("benchmarks.stacks_command.load_stacks", lambda: known)
+    assert cli.main(["stacks", "adhoc", "mine", "--wheel", "none.whl"]) == 2
+    told = "error: a stack is called mine already: choose another tag\n"
+    assert capsys.readouterr().err == told
 
 
 def test_the_published_stacks_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

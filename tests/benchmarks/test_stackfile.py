@@ -2,6 +2,7 @@
 
 import errno
 import os
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,14 @@ from benchmarks.stackfile import add_stack
 from benchmarks.stacks import parse_stacks
 from tests.benchmarks.synthetic import stack, wheel
 
+METADATA = "lib.dist-info/METADATA"
 HEADER = "# What can be measured.\n\n"
+
+
+def archive(path: Path, member: str = METADATA) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(member, "Name: lib")
+    return path
 
 
 def test_stacks_land_at_their_place_in_time(tmp_path: Path) -> None:
@@ -80,8 +88,7 @@ def test_a_list_that_cannot_be_written_is_one_line(
 
 def test_an_adhoc_stack_takes_over_the_other_pins(tmp_path: Path) -> None:
     """A wheel replaces its own pin of the base stack; the rest is kept."""
-    own = tmp_path / "lib-2.0+mine-py3-none-any.whl"
-    own.write_bytes(b"wheel")
+    own = archive(tmp_path / "lib-2.0+mine-py3-none-any.whl")
     base = replace(stack("v1", 1, {"lib": "1", "other": "3"}), cuda={"lib": "13", "other": "13"})
     made = make_from_wheel("mine", own, base)
     assert dict(made.pins) == {"lib": "2.0+mine", "other": "3"}
@@ -100,7 +107,11 @@ def test_what_is_no_wheel(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is no wheel file name"):
         make_from_wheel("mine", tmp_path / "lib.zip", None)
     own = tmp_path / "lib-1-py3-none-any.whl"
-    own.write_bytes(b"")
+    own.write_bytes(b"wheel")
+    with pytest.raises(UserError, match="is no wheel: File is not a zip file"):
+        make_from_wheel("mine", own, None)
+    with pytest.raises(UserError, match="is no wheel: it has no METADATA"):
+        make_from_wheel("mine", archive(own, "lib/__init__.py"), None)
     with pytest.raises(UserError, match="cannot name a stack"):
         make_from_wheel("not fit", own, None)
 
