@@ -97,7 +97,7 @@ def load_selection() -> Selection:
     cells = os.environ.get("ATTN_CELLS", "")
     try:
         re.compile(cells)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         msg = f"ATTN_CELLS is no regular expression: {error}"
         raise UserError(msg) from error
     bench = tuple(json.loads(os.environ.get("ATTN_BENCH", "[]")))

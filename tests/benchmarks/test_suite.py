@@ -126,9 +126,10 @@ def test_the_environment_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="ATTN_TIER is 'huge': use one of gate"):
         load_selection()
     monkeypatch.setenv("ATTN_TIER", "sweep")
-    monkeypatch.setenv("ATTN_CELLS", "(")
-    with pytest.raises(UserError, match="ATTN_CELLS is no regular expression"):
-        load_selection()
+    for cells in ("(", "a{99999999999}", "(" * 9999):
+        monkeypatch.setenv("ATTN_CELLS", cells)
+        with pytest.raises(UserError, match="ATTN_CELLS is no regular expression"):
+            load_selection()
     monkeypatch.setenv("ATTN_CELLS", "x")
     monkeypatch.setenv("ATTN_BENCH", '["a"]')
     monkeypatch.setenv("ATTN_QUICK", "1")
