@@ -85,10 +85,12 @@ def load_round(path: Path) -> Round:
         if schema != SCHEMA:
             msg = f"{path} has round schema {schema}, this checkout reads {SCHEMA}"
             raise UserError(msg)
-        return msgspec.json.decode(text, type=Round)
-    except msgspec.MsgspecError as error:
+        round_ = msgspec.json.decode(text, type=Round)
+        datetime.fromisoformat(round_.started_at)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         msg = f"{path} is no round file: {error}"
         raise UserError(msg) from error
+    return round_
 
 
 def load_rounds(directory: Path) -> tuple[Round, ...]:

@@ -69,9 +69,25 @@ def _changed(old: bytes, new: bytes) -> bytes:
         (_changed(b'"schema":1', b'"schema":99'), "schema 99, this checkout reads 1"),
         (_changed(b'"tier":', b'"tear":'), "no round file"),
         (_changed(b"12.5", b'"fast"'), "no round file"),
+        (_changed(b'"2026-02-01T', b'"yesterday '), "no round file: Invalid isoformat string"),
+        (_changed(b'"gate"', b'"\xff"'), "no round file"),
+        (_changed(b'"schema":1', b'"schema":1,"x":' + b"[" * 99999), "no round file"),
     ],
     # Ids from the bytes would change with the compression library.
-    ids=["empty", "plain", "truncated", "corrupt", "cut", "list", "schema", "field", "type"],
+    ids=[
+        "empty",
+        "plain",
+        "truncated",
+        "corrupt",
+        "cut",
+        "list",
+        "schema",
+        "field",
+        "type",
+        "time",
+        "bytes",
+        "deep",
+    ],
 )
 def test_a_bad_file_is_one_line(tmp_path: Path, content: bytes, complaint: str) -> None:
     """Truncated, corrupt, foreign and mistyped files are refused in one line with the path."""
