@@ -5,9 +5,14 @@ from typing import Any, Final
 from packaging.version import Version
 
 from benchmarks.backends.adapter import Libraries, Prepared, Unsupported
-from benchmarks.backends.flashinfer_plan import plan_facts, workspace_bytes
+from benchmarks.backends.flashinfer_plan import (
+    data_types,
+    page_table,
+    plan_facts,
+    workspace_bytes,
+)
 from benchmarks.backends.workspace import float_workspace
-from benchmarks.measure.inputs import Inputs, torch_dtype
+from benchmarks.measure.inputs import Inputs
 from workloads.workload import Phase
 
 __all__ = ["NAMES", "prepare"]
@@ -36,7 +41,7 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     wrapper = _wrapper(path, inputs, serving=serving)
 
     def plan() -> None:
-        _plan(wrapper, inputs)
+        wrapper.plan(*page_table(inputs), pos_encoding_mode="NONE", **data_types(inputs))
 
     plan()
     out = inputs.empty_output()
@@ -84,20 +89,3 @@ def _wrapper(path: str, inputs: Inputs, *, serving: bool) -> Any:
             "paged_kv_last_page_len_buffer": paged.last_page_len.clone(),
         }
     return BatchDecodeWithPagedKVCacheWrapper(float_workspace(inputs.device), "NHD", **options)
-
-
-def _plan(wrapper: Any, inputs: Inputs) -> None:
-    shape, paged = inputs.workload.shape, inputs.paged
-    # Keywords after page_size: later releases accept nothing else, and positions moved before.
-    wrapper.plan(
-        paged.indptr_host,
-        paged.indices,
-        paged.last_page_len_host,
-        shape.q_heads,
-        shape.kv_heads,
-        shape.head_dim,
-        shape.page_size,
-        pos_encoding_mode="NONE",
-        q_data_type=torch_dtype(shape.dtype),
-        kv_data_type=torch_dtype(shape.kv_dtype),
-    )

@@ -1,4 +1,4 @@
-"""Reading what FlashInfer planned from a wrapper, in any release since 0.5.0.
+"""What FlashInfer's plan() is given, and reading what it planned, in any release since 0.5.0.
 
 The layouts of `_plan_info` are those of `DecodePlanInfo` and `PrefillPlanInfo` in FlashInfer's
 include/flashinfer/attention/scheduler.cuh. They are private: where they do not look as expected
@@ -8,15 +8,36 @@ a fact is None.
 from collections.abc import Sequence
 from typing import Any, Final
 
+from benchmarks.measure.inputs import Inputs, torch_dtype
 from workloads.record import Facts
 
-__all__ = ["plan_facts", "workspace_bytes"]
+__all__ = ["data_types", "page_table", "plan_facts", "workspace_bytes"]
 
 _DECODE_FIELDS: Final = 10
 _PREFILL_FIELDS: Final = 15
 _DECODE_CHUNK_OFFSET: Final = 7
 _PREFILL_Q_TILE, _PREFILL_CHUNK_OFFSET = 3, 9
 _NO_SPLIT_CHUNK: Final = 1 << 30
+
+
+def page_table(inputs: Inputs) -> tuple[Any, ...]:
+    """Return the positional arguments of plan() from the page table to the page size.
+
+    Whatever comes after them goes in by keyword: later releases accept nothing else, and
+    positions moved before.
+    """
+    shape, paged = inputs.workload.shape, inputs.paged
+    table = paged.indptr_host, paged.indices, paged.last_page_len_host
+    return (*table, shape.q_heads, shape.kv_heads, shape.head_dim, shape.page_size)
+
+
+def data_types(inputs: Inputs) -> dict[str, Any]:
+    """Return the keyword arguments of plan() that say what queries and KV cache consist of."""
+    shape = inputs.workload.shape
+    return {
+        "q_data_type": torch_dtype(shape.dtype),
+        "kv_data_type": torch_dtype(shape.kv_dtype),
+    }
 
 
 def plan_facts(wrapper: Any, resolved: str | None, kv_lens: Sequence[int]) -> Facts:

@@ -1,11 +1,16 @@
 """FlashInfer paged prefill through its fa2 and fa3 paths, and what `auto` picks."""
 
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.backends.adapter import Libraries, Prepared
-from benchmarks.backends.flashinfer_plan import plan_facts, workspace_bytes
+from benchmarks.backends.flashinfer_plan import (
+    data_types,
+    page_table,
+    plan_facts,
+    workspace_bytes,
+)
 from benchmarks.backends.workspace import float_workspace
-from benchmarks.measure.inputs import Inputs, torch_dtype
+from benchmarks.measure.inputs import Inputs
 
 __all__ = ["NAMES", "prepare"]
 
@@ -28,7 +33,8 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     )
 
     def plan() -> None:
-        _plan(wrapper, inputs)
+        causal = inputs.workload.causal
+        wrapper.plan(inputs.cu_q_host, *page_table(inputs), causal=causal, **data_types(inputs))
 
     plan()
     out = inputs.empty_output()
@@ -38,21 +44,4 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
         plan=plan,
         facts=lambda: plan_facts(wrapper, str(wrapper._backend), inputs.kv_lens),  # noqa: SLF001
         workspace_bytes=workspace_bytes(wrapper),
-    )
-
-
-def _plan(wrapper: Any, inputs: Inputs) -> None:
-    shape, paged = inputs.workload.shape, inputs.paged
-    wrapper.plan(
-        inputs.cu_q_host,
-        paged.indptr_host,
-        paged.indices,
-        paged.last_page_len_host,
-        shape.q_heads,
-        shape.kv_heads,
-        shape.head_dim,
-        shape.page_size,
-        causal=inputs.workload.causal,
-        q_data_type=torch_dtype(shape.dtype),
-        kv_data_type=torch_dtype(shape.kv_dtype),
     )
