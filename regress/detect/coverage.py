@@ -19,14 +19,13 @@ _LOST = {
 
 
 def detect_coverage(cells: Sequence[Cell], _config: Config) -> Iterator[Finding]:
-    """Say what was lost, what is new, and what nobody planned.
+    """Say what was lost, what is new, and what was not planned where it should have been.
 
     Every round under the shared set-up counts, not only those whose times are compared: a case
     that failed once has failed.
     """
     for cell in cells:
-        reason = _judge(cell)
-        if reason is not None:
+        for reason in filter(None, (_judge(cell), _missing(cell))):
             yield Finding(
                 detector="coverage",
                 family=cell.family,
@@ -56,6 +55,17 @@ def _judge(cell: Cell) -> Reason | None:
         told += f" and {len(lost_base)} of {len(base)} of base" if lost_base else ""
         return Reason(code, f"{told}: {_why(lost_head)}")
     return None
+
+
+def _missing(cell: Cell) -> Reason | None:
+    if not cell.base.every or not cell.head.every:
+        return None  # Said already, of a whole side.
+    told = [
+        f"{len(side.lacking)} rounds of {name} ({', '.join(side.lacking)})"
+        for name, side in (("base", cell.base), ("head", cell.head))
+        if side.lacking
+    ]
+    return Reason(ReasonCode.MISSING, f"missing from {' and '.join(told)}") if told else None
 
 
 def _lost(side: Sequence[Observation]) -> list[Observation]:

@@ -51,10 +51,13 @@ class Side:
         All rounds under the conditions being compared that planned the case.
     chosen
         Those of them whose times are compared: one campaign, if one holds both sides.
+    lacking
+        Ids of rounds that should hold the case by their tier and do not.
     """
 
     every: tuple[Observation, ...]
     chosen: tuple[Observation, ...]
+    lacking: tuple[str, ...] = ()
 
     def values(self, metric: Metric) -> tuple[float, ...]:
         """Return the chosen rounds' numbers of a metric, without those that have none."""

@@ -30,6 +30,7 @@ class ReasonCode(StrEnum):
     APPEARED = "appeared"
     ONE_SIDED = "planned-on-one-side"
     NEVER_PLANNED = "never-planned"
+    MISSING = "missing-from-round"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,11 @@ REASONS: Final = {
         Verdict.NO_DATA,
         "The tier holds the case, but no round of either stack planned it.",
         "Measure both stacks with this tier, or check a smaller one.",
+    ),
+    ReasonCode.MISSING: Explanation(
+        Verdict.NO_DATA,
+        "Rounds that must hold the case by their tier, or like others of their campaign, lack it.",
+        "Restore the files of the named rounds, or measure them again with today's catalog.",
     ),
 }
 

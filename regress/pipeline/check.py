@@ -10,7 +10,8 @@ from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.pipeline.cells import build_cells, index
-from regress.pipeline.request import Request
+from regress.pipeline.missing import mark_missing
+from regress.pipeline.request import ANY_TIER, Request
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.tree import load_known_tags, scan
@@ -77,7 +78,8 @@ def _cells(
 ) -> tuple[Cell, ...]:
     base, head = map(index, sides)
     wanted = request.cases((*base, *head))
-    return build_cells(wanted, base, head, map(index, others), config)
+    cells = build_cells(wanted, base, head, map(index, others), config)
+    return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)
 
 
 def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:

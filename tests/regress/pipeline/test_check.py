@@ -171,6 +171,32 @@ def test_nothing_judged_is_no_pass() -> None:
     assert gate(cell_verdicts([])) == (Verdict.NO_DATA, ExitCode.NO_DATA)
 
 
+def _cut(r: Round) -> Round:
+    return msgspec.structs.replace(r, cases=tuple(c for c in r.cases if c.case != CASE))
+
+
+def test_a_case_cut_out_of_the_round_that_lost_it_is_no_pass(tmp_path: Path) -> None:
+    """Without the one failed record the rest would be SAME; the round must hold the case."""
+    base = rounds_of("v1", {CASE: QUIET, OTHER: QUIET})
+    head = list(rounds_of("v2", {CASE: QUIET, OTHER: QUIET}))
+    head.append(make_round("v2", 9, [lost(CASE), measured(OTHER, 100.0)]))
+    assert _pair(tmp_path / "all", base, head).exit_code is ExitCode.REGRESSION
+    report = _pair(tmp_path / "cut", base, [*head[:-1], _cut(head[-1])])
+    assert report.exit_code is ExitCode.NO_DATA
+    assert report.findings[0].reason.message == "missing from 1 rounds of head (v2-c1-9)"
+
+
+def test_a_case_cut_out_of_base_where_it_was_measured_is_no_pass(tmp_path: Path) -> None:
+    """What is left of base never ran, so that head would be NEW."""
+    base = list(rounds_of("v1", {CASE: QUIET, OTHER: QUIET}))
+    base.append(make_round("v1", 9, [lost(CASE), measured(OTHER, 100.0)]))
+    head = rounds_of("v2", {CASE: SLOW, OTHER: QUIET})
+    assert _pair(tmp_path / "all", base, head).exit_code is ExitCode.REGRESSION
+    report = _pair(tmp_path / "cut", [*map(_cut, base[:-1]), base[-1]], head)
+    assert {f.reason.code for f in report.findings} >= {"appeared", "missing-from-round"}
+    assert report.exit_code is ExitCode.NO_DATA
+
+
 def _remove(r: Round, what: str) -> Round | None:
     record = r.cases[0]
     match what:
