@@ -10,8 +10,9 @@ from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.pipeline.cells import build_cells, index
+from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import mark_missing
-from regress.pipeline.request import ANY_TIER, Request
+from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.tree import load_known_tags, scan
@@ -41,7 +42,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         tag: tuple(r for r in rounds if setup(r) == shared) for tag, rounds in loaded.rounds.items()
     }
     sides = usable.pop(base), usable.pop(head)
-    request = request.settle(*sides)
+    asked, request = request.tier, request.settle(*sides)
     cells = _cells(sides, usable.values(), request, config)
     findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
     verdicts = cell_verdicts(findings)
@@ -65,7 +66,8 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         warnings=(
             *loaded.warnings,
             *_set_aside(loaded, shared, (base, head)),
-            *_doubts(cells, sides),
+            *(passed_over(request.tier, sides) if asked == AUTO_TIER else ()),
+            *doubts(cells, sides),
         ),
     )
 
@@ -112,19 +114,4 @@ def _set_aside(loaded: Loaded, shared: Setup, tags: Sequence[str]) -> list[str]:
         others = [r.id for r in loaded.rounds[tag] if setup(r) != shared]
         if others:
             lines.append(f"{len(others)} rounds of {tag} have another set-up: not compared")
-    return lines
-
-
-def _doubts(cells: Sequence[Cell], sides: Iterable[Sequence[Round]]) -> list[str]:
-    lines = []
-    blocks = sum(cell.block for cell in cells)
-    if blocks:
-        lines.append(
-            f"{blocks} cells have no campaign that holds both stacks: compared across campaigns, "
-            "with wider margins; measure both interleaved"
-        )
-    for side in sides:
-        for code in sorted({code for r in side for code in r.warnings}):
-            rounds = sum(code in r.warnings for r in side)
-            lines.append(f"{side[0].stack.tag}: {code} in {rounds} of {len(side)} rounds")
     return lines

@@ -10,12 +10,13 @@ from regress.errors import UsageError
 from workloads import catalog
 from workloads.record import Case, Round
 
-__all__ = ["ANY_TIER", "AUTO_TIER", "TIERS", "Request"]
+__all__ = ["ANY_TIER", "AUTO_TIER", "BY_DEFAULT", "TIERS", "Request"]
 
 ANY_TIER: Final = "any"
 AUTO_TIER: Final = "auto"
 TIERS: Final = (AUTO_TIER, *catalog.TIERS, ANY_TIER)
-_BY_DEFAULT: Final = ("gate", "nightly")
+BY_DEFAULT: Final = ("gate", "nightly")
+"""The tiers that `auto` chooses from."""
 _UNCATALOGUED: Final = "uncatalogued"
 
 
@@ -52,12 +53,12 @@ class Request:
         if self.tier != AUTO_TIER:
             return self
         measured = [{r.tier for r in side} for side in sides]
-        for tier in reversed(_BY_DEFAULT):
+        for tier in reversed(BY_DEFAULT):
             enough = set(catalog.TIERS[catalog.TIERS.index(tier) :])
             if all(tiers & enough for tiers in measured):
                 return replace(self, tier=tier)
         hand_picked = all(not tiers & set(catalog.TIERS) for tiers in measured)
-        return replace(self, tier=ANY_TIER if hand_picked else _BY_DEFAULT[-1])
+        return replace(self, tier=ANY_TIER if hand_picked else BY_DEFAULT[-1])
 
     def cases(self, planned: Iterable[Case]) -> dict[Case, str]:
         """Return the wanted cases with their families; `planned` are those the rounds hold.

@@ -148,6 +148,36 @@ def test_what_was_left_aside_is_told(tmp_path: Path) -> None:
     assert "v2: power-capped in 5 of 5 rounds" in warnings
 
 
+def test_unchecked_results_are_told(tmp_path: Path) -> None:
+    """Cells without any error on either side are counted; one error anywhere is a check."""
+    sides = [
+        [
+            make_round(tag, n, [measured(CASE, t, error=None), measured(OTHER, t)])
+            for n, t in enumerate(QUIET)
+        ]
+        for tag in ("v1", "v2")
+    ]
+    report = _pair(tmp_path, *sides)
+    assert report.exit_code is ExitCode.PASS
+    assert any("correctness not checked in 1 cells" in line for line in report.warnings)
+
+
+def test_a_tier_that_one_side_lacks_is_told(tmp_path: Path) -> None:
+    """If nightly rounds of one stack are passed over for the other's gate rounds, that is said."""
+    times = {entry.case: QUIET for entry in catalog.cases("gate")}
+    base, head = (
+        [msgspec.structs.replace(r, tier="gate") for r in rounds_of(tag, times)]
+        for tag in ("v1", "v2")
+    )
+    nightly = make_round("v1", 9, [measured(e.case, 100.0) for e in catalog.cases("nightly")])
+    write_rounds(tmp_path, [*base, nightly, *head])
+    report = _check(tmp_path, tier="auto")
+    assert (report.tier, report.exit_code) == ("gate", ExitCode.PASS)
+    told = "1 rounds of v1 are nightly, the other stack has none: only tier gate is judged"
+    assert told in report.warnings
+    assert told not in _check(tmp_path, tier="gate").warnings
+
+
 def test_json_round_trips(tmp_path: Path) -> None:
     """The report reads back from its JSON as it was, strictly."""
     report = _pair(tmp_path, rounds_of("v1", {CASE: QUIET}), rounds_of("v2", {CASE: SLOW[:2]}))

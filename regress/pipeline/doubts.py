@@ -1,0 +1,51 @@
+"""What a reader should doubt although it changes no verdict, one line each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from regress.model.cell import Cell
+from regress.pipeline.request import BY_DEFAULT
+from workloads import catalog
+from workloads.record import Round
+
+__all__ = ["doubts", "passed_over"]
+
+
+def doubts(cells: Sequence[Cell], sides: Iterable[Sequence[Round]]) -> Iterator[str]:
+    """Tell what is weak about the comparison and the rounds."""
+    blocks = sum(cell.block for cell in cells)
+    if blocks:
+        yield (
+            f"{blocks} cells have no campaign that holds both stacks: compared across campaigns, "
+            "with wider margins; measure both interleaved"
+        )
+    unchecked = sum(map(_unchecked, cells))
+    if unchecked:
+        yield f"correctness not checked in {unchecked} cells: no round has an error of them"
+    for side in sides:
+        for code in sorted({code for r in side for code in r.warnings}):
+            rounds = sum(code in r.warnings for r in side)
+            yield f"{side[0].stack.tag}: {code} in {rounds} of {len(side)} rounds"
+
+
+def _unchecked(cell: Cell) -> bool:
+    records = [o.record for o in (*cell.base.every, *cell.head.every) if o.measured]
+    return bool(records) and all(record.error is None for record in records)
+
+
+def passed_over(tier: str, sides: Iterable[Sequence[Round]]) -> Iterator[str]:
+    """Tell which rounds of a larger tier the choice of this one makes light of.
+
+    `check` takes the largest tier up to nightly that both stacks measured, so a stack without
+    rounds of it hides what the other one's show.
+    """
+    if tier not in BY_DEFAULT[:-1]:
+        return
+    larger = catalog.TIERS[catalog.TIERS.index(tier) + 1 :]
+    for side in sides:
+        held = [r.tier for r in side if r.tier in larger]
+        if held:
+            named = " and ".join(name for name in larger if name in held)
+            yield (
+                f"{len(held)} rounds of {side[0].stack.tag} are {named}, the other stack has none: "
+                f"only tier {tier} is judged"
+            )
