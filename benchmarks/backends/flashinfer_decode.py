@@ -47,15 +47,20 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     out = inputs.empty_output()
     cache = (inputs.paged.k, inputs.paged.v)
 
-    def resolved() -> str | None:
-        return None if path == "cuda" else str(wrapper._backend)  # noqa: SLF001
-
     return Prepared(
         launch=lambda: wrapper.run(inputs.q, cache, out=out),
         plan=plan,
-        facts=lambda: plan_facts(wrapper, resolved(), inputs.kv_lens),
+        facts=lambda: plan_facts(wrapper, _resolved(wrapper, path, version), inputs.kv_lens),
         workspace_bytes=workspace_bytes(wrapper),
     )
+
+
+def _resolved(wrapper: Any, path: str, version: Version) -> str | None:
+    """Return what runs on tensor cores; releases before 0.6.0 run fa2 and keep the word `auto`."""
+    if path == "cuda":
+        return None
+    told = str(wrapper._backend)  # noqa: SLF001 - no public way to ask
+    return "fa2" if told == "auto" and version < _DECODE_FA3_SINCE else told
 
 
 def _check(path: str, inputs: Inputs, version: Version) -> None:

@@ -215,6 +215,19 @@ def test_what_auto_resolved_to_is_a_fact(monkeypatch: pytest.MonkeyPatch) -> Non
         assert facts.resolved_backend == resolved
 
 
+def test_before_0_6_auto_decode_is_fa2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those wrappers keep the word `auto` and run fa2; later ones are taken at their word."""
+    decode, _ = install_flashinfer(monkeypatch, "0.5.3")
+    name = "flashinfer-decode-tc-auto"
+    told = {}
+    for version in ("0.5.3", "0.6.4"):
+        pins = libraries({"flashinfer-python": version})
+        prepared = ADAPTERS[name](name, inputs_of(DECODE), pins)
+        decode.made[-1]._backend = "auto"
+        told[version] = prepared.facts().resolved_backend
+    assert told == {"0.5.3": "fa2", "0.6.4": "auto"}
+
+
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("path", ["fa2", "fa3", "auto"])
 @pytest.mark.parametrize("workload", [PREFILL, DECODE, PREFILL.replace("-q16", "-q16-full")])
