@@ -9,6 +9,7 @@ from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
+from regress.pipeline.aside import left_aside
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import mark_missing
@@ -16,7 +17,7 @@ from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.tree import load_known_tags, scan
-from workloads.record import Round
+from workloads.record import Case, Round
 
 __all__ = ["check"]
 
@@ -66,6 +67,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         warnings=(
             *loaded.warnings,
             *_set_aside(loaded, shared, (base, head)),
+            *left_aside(loaded.rounds, (base, head), _wanted(cells), verdicts, config),
             *(passed_over(request.tier, sides) if asked == AUTO_TIER else ()),
             *doubts(cells, sides),
         ),
@@ -82,6 +84,10 @@ def _cells(
     wanted = request.cases((*base, *head))
     cells = build_cells(wanted, base, head, map(index, others), config)
     return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)
+
+
+def _wanted(cells: Iterable[Cell]) -> dict[Case, str]:
+    return {cell.case: cell.family for cell in cells}
 
 
 def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:

@@ -178,6 +178,40 @@ def test_a_tier_that_one_side_lacks_is_told(tmp_path: Path) -> None:
     assert told not in _check(tmp_path, tier="gate").warnings
 
 
+def test_a_smaller_campaign_that_shows_a_regression_is_told(tmp_path: Path) -> None:
+    """The campaign with the most rounds is judged; what another one shows alone is a warning."""
+    five = [*rounds_of("v1", {CASE: QUIET}, "c2"), *rounds_of("v2", {CASE: SLOW}, "c2")]
+    six = [r for tag in ("v1", "v2") for r in rounds_of(tag, {CASE: (*QUIET, 100.0)}, "c1")]
+    report = _pair(tmp_path, five, six)
+    assert report.verdict is Verdict.SAME
+    assert [line for line in report.warnings if line.startswith("campaign c2, left aside")] == [
+        "campaign c2, left aside, shows 1 REGRESSION: look at these rounds alone with --rounds"
+    ]
+
+
+def test_another_setup_that_shows_a_regression_is_told(tmp_path: Path) -> None:
+    """The set-up with the most rounds is judged; the other one is named by what differs."""
+    old = msgspec.structs.replace(MACHINE, driver="570.1")
+    five = [
+        msgspec.structs.replace(r, machine=old)
+        for tag, times in (("v1", QUIET), ("v2", SLOW))
+        for r in rounds_of(tag, {CASE: times}, "c2")
+    ]
+    six = [r for tag in ("v1", "v2") for r in rounds_of(tag, {CASE: (*QUIET, 100.0)}, "c1")]
+    (line,) = [w for w in _pair(tmp_path, five, six).warnings if "left aside" in w]
+    assert line.startswith("the set-up with driver branch 570, left aside, shows 1 REGRESSION")
+
+
+def test_what_the_check_says_itself_is_not_told_again(tmp_path: Path) -> None:
+    """A smaller campaign that agrees, or is too small to judge, needs no warning."""
+    rounds = [r for c in ("c1", "c2") for r in rounds_of("v1", {CASE: QUIET}, c)]
+    rounds += [r for c in ("c1", "c2") for r in rounds_of("v2", {CASE: SLOW}, c)]
+    rounds += [*rounds_of("v1", {CASE: QUIET[:1]}, "c3"), *rounds_of("v2", {CASE: SLOW[:1]}, "c3")]
+    report = _pair(tmp_path, rounds, ())
+    assert report.verdict is Verdict.REGRESSION
+    assert not [w for w in report.warnings if "left aside" in w]
+
+
 def test_json_round_trips(tmp_path: Path) -> None:
     """The report reads back from its JSON as it was, strictly."""
     report = _pair(tmp_path, rounds_of("v1", {CASE: QUIET}), rounds_of("v2", {CASE: SLOW[:2]}))
