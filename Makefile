@@ -2,7 +2,6 @@
 # in .venv. PYTHON chooses the interpreter (3.11 to 3.13).
 PYTHON ?= python3
 BIN := .venv/bin
-RECORDED := $(shell find benchmarks/recorded -name '*.json.gz' 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 BASE ?= v0.6.0
@@ -13,7 +12,8 @@ ROUNDS ?= 6
 .PHONY: compare test ab lint bench docs clean
 
 # asv's comparison and this suite's verdict, from rounds recorded on an H200.
-compare: .asv/exported
+compare: .venv/compare
+	$(BIN)/python -m benchmarks export --recorded --tier nightly
 	$(BIN)/asv compare --machine h200 --sort ratio v0.6.0 v0.6.1
 	$(BIN)/python -m regress check v0.6.0 v0.6.1 --recorded
 
@@ -44,10 +44,6 @@ docs: .venv/compare
 
 clean:
 	rm -rf .venv .asv
-
-.asv/exported: .venv/compare benchmarks/stacks.toml $(RECORDED)
-	$(BIN)/python -m benchmarks export --recorded --tier nightly
-	@touch $@
 
 .venv/compare: pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv

@@ -91,5 +91,6 @@ def _run(arguments: argparse.Namespace) -> None:
         raise UserError(msg)
     write_results(kept.rounds, stacks, tier=arguments.tier or TIERS[-1])
     for machine, by_stack in sorted(kept.rounds.items()):
-        counts = ", ".join(f"{tag} ({len(rounds)})" for tag, rounds in by_stack.items())
+        listed = [(s.tag, len(by_stack[s.tag])) for s in stacks if s.tag in by_stack]
+        counts = ", ".join(f"{tag} ({rounds})" for tag, rounds in listed)
         sys.stdout.write(f"{machine}: {counts}\n")

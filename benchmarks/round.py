@@ -4,14 +4,16 @@ Run as `python -m benchmarks.round PLAN` by `benchmarks.campaign`, in the stack'
 """
 
 import argparse
+import ctypes
 import os
 import random
+import signal
 import statistics
 import sys
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +46,7 @@ from workloads.record import (
 
 __all__ = ["DEAD_EXIT", "WRONG_STACK_EXIT", "main", "run_round"]
 
+_PR_SET_PDEATHSIG: Final = 1
 DEAD_EXIT: Final = 70
 """The device cannot be used any more (a CUDA error stays); the last reported case did it."""
 WRONG_STACK_EXIT: Final = 3
@@ -231,6 +234,15 @@ def run_round(plan: RoundPlan, reporter: Reporter) -> Round:
     return state.record(started_at)
 
 
+def _die_with_parent() -> None:
+    """Ask the kernel to end this process with the one that watches it: a GPU must not stay taken.
+
+    Linux's prctl(PR_SET_PDEATHSIG); elsewhere nothing is asked.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure the plan named on the command line and write its round file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.round")
@@ -255,6 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    _die_with_parent()
     ended = main()
     if ended == DEAD_EXIT:
         sys.stderr.flush()

@@ -176,7 +176,8 @@ class StackRef(_Record, frozen=True):
     digest
         SHA-256 over the stack's pins and wheel hashes.
     imported
-        Version of each pinned distribution that the worker really imported.
+        Version of each pinned distribution in the worker's environment; with a GPU it is also
+        what the imported module says of itself.
     """
 
     tag: str
