@@ -254,6 +254,13 @@ def runs(pid: int) -> bool:
     return state != "Z"
 
 
+def test_tries_are_bounded(interpreter: Interpreter) -> None:
+    """A process that never gets past its view is given up, however few cases it has lost."""
+    with pytest.raises(UserError, match="no round even with every case left out"):
+        measure(interpreter('say("view")\nos.abort()'))
+    assert len(interpreter.plans()) == len(CASES) + 2
+
+
 def test_paths_are_not_inherited(
     interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
