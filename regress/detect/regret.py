@@ -1,11 +1,11 @@
 """Detector `regret`: what `auto` and the engines' policies lose to the best backend."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from regress.config import BackendsRule
-from regress.detect.advice import advice
+from regress.detect.advice import advice, cost_of
 from regress.detect.versus import surely_above, versus
 from regress.model.backends import Choice, FamilyRegret, QueryFamily, Regret
 from regress.model.finding import Ratio
@@ -84,8 +84,11 @@ def _rivals(race: Race, picked: Backend, *, like_for_like: bool) -> Iterator[Bac
             yield rival
 
 
-def sum_up(regrets: Iterable[Regret], rule: BackendsRule) -> tuple[FamilyRegret, ...]:
+def sum_up(
+    regrets: Iterable[Regret], races: Iterable[Race], rule: BackendsRule
+) -> tuple[FamilyRegret, ...]:
     """Sum up by chooser, family and mode: the library's own choosers first."""
+    by_slug = {race.workload.slug: race for race in races}
     grouped: dict[tuple[bool, Mode, QueryFamily, str], list[Regret]] = {}
     for regret in regrets:
         policy = regret.chooser not in _BY_NAME
@@ -96,10 +99,10 @@ def sum_up(regrets: Iterable[Regret], rule: BackendsRule) -> tuple[FamilyRegret,
         policy, mode, family, chooser = key
         return policy, list(Mode).index(mode), list(QueryFamily).index(family), chooser
 
-    return tuple(_family(grouped[key], rule) for key in sorted(grouped, key=rank))
+    return tuple(_family(grouped[key], by_slug, rule) for key in sorted(grouped, key=rank))
 
 
-def _family(group: Sequence[Regret], rule: BackendsRule) -> FamilyRegret:
+def _family(group: Sequence[Regret], races: Mapping[str, Race], rule: BackendsRule) -> FamilyRegret:
     decided = [r for r in group if r.inverted is not None]
     inverted = [r for r in decided if r.inverted]
     choice = Choice.UNDECIDED
@@ -107,7 +110,10 @@ def _family(group: Sequence[Regret], rule: BackendsRule) -> FamilyRegret:
         share = len(inverted) / len(decided)
         choice = Choice.INVERTED if share >= rule.inverted_share else Choice.NOT_INVERTED
     worst = max(group, key=lambda r: r.ratio.estimate)
-    best, best_in = Counter(r.best for r in inverted or group).most_common(1)[0]
+    wins = Counter(r.best for r in inverted or group)
+    best_in = max(wins.values())
+    costs = {n: cost_of(n, group, races, rule) for n, times in wins.items() if times == best_in}
+    best, *tied = sorted(costs, key=lambda name: costs[name].worst)
     first = group[0]
     return FamilyRegret(
         chooser=first.chooser,
@@ -124,5 +130,7 @@ def _family(group: Sequence[Regret], rule: BackendsRule) -> FamilyRegret:
         worst_workload=worst.workload,
         best=best,
         best_in=best_in,
+        tied=tuple(tied),
+        cost=costs[best],
         advice=advice(best) if choice is Choice.INVERTED else "",
     )

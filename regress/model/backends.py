@@ -12,6 +12,7 @@ from workloads.record import Status
 
 __all__ = [
     "BACKENDS_SCHEMA",
+    "AdviceCost",
     "BackendTime",
     "BackendsReport",
     "Choice",
@@ -76,6 +77,23 @@ class Regret(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: tuple[str, ...]
 
 
+class AdviceCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What always taking one backend costs over the best backend of each workload.
+
+    Attributes
+    ----------
+    worst, worst_workload
+        The largest ratio of median times, and where.
+    behind, workloads
+        On how many workloads the ratio is above the tolerated regret, and on how many both ran.
+    """
+
+    worst: float
+    worst_workload: str
+    behind: int
+    workloads: int
+
+
 class FamilyRegret(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a choice costs over a family of workloads.
 
@@ -88,7 +106,12 @@ class FamilyRegret(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     median, worst, worst_workload
         Regret over the workloads.
     best, best_in
-        The backend that is best most often, and in how many workloads.
+        The backend that is best most often, and in how many workloads; of several the one that
+        costs least at its worst.
+    tied
+        The others that are best just as often.
+    cost
+        What always taking `best` costs.
     advice
         What to do; empty if the choice is right.
     """
@@ -107,6 +130,8 @@ class FamilyRegret(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     worst_workload: str
     best: str
     best_in: int
+    tied: tuple[str, ...]
+    cost: AdviceCost
     advice: str
 
 

@@ -62,7 +62,7 @@ def backends(
         pattern=request.pattern,
         fail_over=fail_over,
         exit_code=_exit_code(regrets, fail_over),
-        families=sum_up(regrets, config.backends),
+        families=sum_up(regrets, races, config.backends),
         regrets=regrets,
         swaps=detect_rank_swaps(races, config.backends),
         times=_times(wanted, found),

@@ -6,7 +6,14 @@ from typing import Final
 
 from rich.console import Console
 
-from regress.model.backends import BackendsReport, BackendTime, Choice, FamilyRegret, RankSwap
+from regress.model.backends import (
+    AdviceCost,
+    BackendsReport,
+    BackendTime,
+    Choice,
+    FamilyRegret,
+    RankSwap,
+)
 from regress.report.printable import printable
 from regress.report.view import View, render_ratio, render_table
 from workloads.backend import Layout
@@ -51,9 +58,26 @@ def _auto(console: Console, family: FamilyRegret) -> None:
     told = f"{family.inverted} of {family.decided} decided workloads inverted"
     undecided = family.workloads - family.decided
     told += f", {undecided} with too few rounds" if undecided else ""
-    console.print(f"  {told}; most often best: {family.best} ({family.best_in})")
+    console.print(f"  {told}; {_most_often_best(family)}")
     if family.advice:
         console.print(f"  what to do: {family.advice}", style="bold")
+        console.print(f"  what that costs: {_cost(family.cost)}")
+
+
+def _most_often_best(family: FamilyRegret) -> str:
+    if family.tied:
+        names = " and ".join((family.best, *family.tied))
+        return f"best equally often: {names} ({family.best_in} each)"
+    return f"most often best: {family.best} ({family.best_in})"
+
+
+def _cost(cost: AdviceCost) -> str:
+    if not cost.behind:
+        return f"at most {cost.worst:.2f}x the best's time on each of {cost.workloads} workloads"
+    return (
+        f"up to {cost.worst:.2f}x the best's time on {cost.behind} of {cost.workloads} workloads, "
+        f"e.g. {cost.worst_workload}"
+    )
 
 
 def _policies(console: Console, report: BackendsReport) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from regress.model.backends import BackendsReport
+from regress.model.backends import AdviceCost, BackendsReport
 from regress.model.finding import Metric
 from regress.model.report import CheckReport
 from regress.model.sweep import Sweep
@@ -63,7 +63,10 @@ def _ratios(report: CheckReport, distribution: str) -> str:
 
 def render_choices(report: BackendsReport) -> str:
     """Return one row a family: what the library's own choice costs over the best backend."""
-    header = (f"{report.stack}, family (mode)", "`auto` is", "median", "worst", "most often best")
+    header = (
+        *(f"{report.stack}, family (mode)", "`auto` is", "median", "worst"),
+        *("most often best", "always taking that one"),
+    )
     return _table(
         header,
         (
@@ -72,12 +75,20 @@ def render_choices(report: BackendsReport) -> str:
                 f"{f.choice}: {f.inverted} of {f.decided} workloads",
                 f"{f.median:.2f}x",
                 f"{f.worst:.2f}x",
-                f"`{f.best}`",
+                " and ".join(f"`{name}`" for name in (f.best, *f.tied))
+                + (" tie" if f.tied else ""),
+                _cost(f.cost),
             )
             for f in report.families
             if not f.policy
         ),
     )
+
+
+def _cost(cost: AdviceCost) -> str:
+    if not cost.behind:
+        return f"at most {cost.worst:.2f}x the best"
+    return f"up to {cost.worst:.2f}x the best on {cost.behind} of {cost.workloads}"
 
 
 def render_cliffs(sweep: Sweep) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from regress.detect.regret import detect_regrets, query_family, sum_up
-from regress.model.backends import Choice, FamilyRegret, QueryFamily, Regret
+from regress.model.backends import AdviceCost, Choice, FamilyRegret, QueryFamily, Regret
 from regress.model.race import Race
 from tests.regress.builders import CONFIG
 from workloads.backend import Mode
@@ -29,7 +29,7 @@ def _of(race: Race, chooser: str) -> Regret:
 
 def _family(races: list[Race], chooser: str) -> FamilyRegret:
     regrets = [r for r in detect_regrets(races, RULE) if r.chooser == chooser]
-    (family,) = sum_up(regrets, RULE)
+    (family,) = sum_up(regrets, races, RULE)
     return family
 
 
@@ -91,3 +91,36 @@ def test_a_few_exceptions_do_not_invert_a_family() -> None:
     races = [_race({AUTO: 100, FA2: 120})] * 5 + [_race({AUTO: 200, FA2: 100})]
     family = _family(races, AUTO)
     assert (family.choice, family.inverted, family.advice) == (Choice.NOT_INVERTED, 1, "")
+
+
+def test_advice_tells_its_own_cliff() -> None:
+    """Where the backend that is best most often is far behind, cost and workload are named."""
+    cuda = "flashinfer-decode-cuda"
+    other = parse("decode-h32x8-d128-bf16-p16-b256-uniform-t262144")
+    usual = [
+        _race(
+            {AUTO: 900, FA2: 100, cuda: 120},
+            parse(f"decode-h32x8-d128-bf16-p16-b{b}-uniform-t65536"),
+        )
+        for b in (8, 16)
+    ]
+    family = _family([*usual, _race({AUTO: 900, FA2: 380, cuda: 100}, other)], AUTO)
+    assert (family.best, family.tied) == (FA2, ())
+    assert family.cost == AdviceCost(pytest.approx(3.8), other.slug, behind=1, workloads=3)
+
+
+def test_a_tie_is_told_as_a_tie() -> None:
+    """Of two that are best equally often the one with the smaller cost is advised."""
+    cuda = "flashinfer-decode-cuda"
+    family = _family(
+        [
+            _race({AUTO: 900, FA2: 100, cuda: 120}),
+            _race(
+                {AUTO: 900, FA2: 380, cuda: 100},
+                parse("decode-h32x8-d128-bf16-p16-b256-uniform-t262144"),
+            ),
+        ],
+        AUTO,
+    )
+    assert (family.best, family.tied, family.best_in) == (cuda, (FA2,), 1)
+    assert family.cost.worst == pytest.approx(1.2)
