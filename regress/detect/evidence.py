@@ -60,5 +60,5 @@ def _warnings(cell: Cell) -> Iterator[Change]:
         ", ".join(sorted({code for o in side.chosen for code in o.record.warnings})) or None
         for side in (cell.base, cell.head)
     )
-    if base or head:
+    if base != head:
         yield Change("warnings", base, head)

@@ -177,6 +177,24 @@ def test_evidence_tells_what_else_changed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("head", "evidence"),
+    [
+        (("throttled",), ()),
+        ((), (Change("warnings", "throttled", None),)),
+    ],
+)
+def test_equal_warnings_are_no_evidence(
+    head: tuple[str, ...], evidence: tuple[Change, ...]
+) -> None:
+    """Only a warning that one side lacks can explain a difference."""
+    sides = [
+        [make_round(tag, n, [measured(CASE, 100.0, warnings=codes)]) for n in range(5)]
+        for tag, codes in (("v1", ("throttled",)), ("v2", head))
+    ]
+    assert _one(cell_from(*sides)).evidence == evidence
+
+
 def test_a_clock_of_zero_is_no_evidence() -> None:
     """A card that reads 0 MHz has no clock to compare."""
     sides = [
