@@ -65,9 +65,18 @@ def _headline(console: Console, report: CheckReport) -> None:
     console.print(f"{report.verdict}  {report.base} -> {report.head}: {action}", style=style)
     counts = Counter(cell.verdict for cell in report.cells)
     told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
-    rounds = f"{len(report.rounds.base)} and {len(report.rounds.head)} rounds"
-    where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}, {rounds}"
-    console.print(f"{told or 'no cells'} {where}")
+    where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}"
+    console.print(f"{told or 'no cells'} {where}, {_rounds(report)}")
+
+
+def _rounds(report: CheckReport) -> str:
+    """Tell how many rounds of each side the times are from, and how many are not among them."""
+    timed = [f.rounds for f in report.findings if f.gates and f.measured] or [report.rounds]
+    base = {id_ for rounds in timed for id_ in rounds.base}
+    head = {id_ for rounds in timed for id_ in rounds.head}
+    rest = len({*report.rounds.base, *report.rounds.head} - base - head)
+    more = f" ({rest} more whose times are not compared)" if rest else ""
+    return f"{len(base)} and {len(head)} rounds{more}"
 
 
 def _section(console: Console, title: str, found: Sequence[Finding]) -> None:

@@ -102,6 +102,16 @@ def test_check_lists_what_is_folded(tmp_path: Path) -> None:
     assert str(PAGED) in full
 
 
+def test_rounds_that_are_not_compared_are_told_apart(tmp_path: Path) -> None:
+    """The headline counts the rounds that findings count, then what other campaigns hold."""
+    request = _write(tmp_path)
+    for n, campaign in enumerate(("c2", "c3")):
+        write_rounds(tmp_path, [make_round("v2", n, _records(100.0, old=False), campaign)])
+    text = render_check_text(check("v1", "v2", request, CONFIG), View())
+    headline = text.splitlines()[1]
+    assert headline.endswith("5 and 5 rounds (2 more whose times are not compared)")
+
+
 def test_color_only_where_it_is_understood(tmp_path: Path) -> None:
     """Escape codes appear on request only."""
     report = check("v1", "v2", _write(tmp_path), CONFIG)
