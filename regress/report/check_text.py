@@ -156,11 +156,22 @@ def _families(console: Console, report: CheckReport) -> None:
 
 
 def _footer(console: Console, report: CheckReport) -> None:
-    blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
-    console.print(f"\nToo noisy to see small changes: {blind}.")
+    console.print()
+    _blindness(console, report)
     _lines(console, "Warning", report.warnings)
     console.print(f"Reproduce: {report.command}")
     console.print("Round ids and all figures: --format json. How to read this: regress/docs/")
+
+
+def _blindness(console: Console, report: CheckReport) -> None:
+    timed = [f.measured for f in report.findings if f.series.metric is Metric.KERNEL_TIME]
+    noises = [measured.noise for measured in timed if measured]
+    unknown = noises.count(None)
+    if unknown < len(noises):
+        blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
+        console.print(f"Too noisy to see small changes: {blind}.")
+    if unknown:
+        console.print(f"Noise unknown in {unknown} cells: too few rounds.")
 
 
 def _lines(console: Console, label: str, lines: Iterable[str]) -> None:

@@ -112,6 +112,15 @@ def test_rounds_that_are_not_compared_are_told_apart(tmp_path: Path) -> None:
     assert headline.endswith("5 and 5 rounds (2 more whose times are not compared)")
 
 
+def test_unknown_noise_is_not_told_as_quiet(tmp_path: Path) -> None:
+    """With one round a side nothing is known of noise, so nothing is said to be below 2 %."""
+    write_rounds(tmp_path, [_rounds("v1", old=True)[0], _rounds("v2", old=False)[0]])
+    request = Request((tmp_path,), None, "any", None, "made up")
+    text = render_check_text(check("v1", "v2", request, CONFIG), View())
+    assert "Too noisy" not in text
+    assert "Noise unknown in 3 cells: too few rounds." in text
+
+
 def test_color_only_where_it_is_understood(tmp_path: Path) -> None:
     """Escape codes appear on request only."""
     report = check("v1", "v2", _write(tmp_path), CONFIG)
