@@ -1,11 +1,12 @@
 """What a reader should doubt although it changes no verdict, one line each."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from regress.model.cell import Cell
+from regress.model.cell import Cell, Side
 from regress.pipeline.request import BY_DEFAULT
 from workloads import catalog
-from workloads.record import Round
+from workloads.record import CaseRecord, Round
 
 __all__ = ["doubts", "passed_over"]
 
@@ -21,10 +22,33 @@ def doubts(cells: Sequence[Cell], sides: Iterable[Sequence[Round]]) -> Iterator[
     unchecked = sum(map(_unchecked, cells))
     if unchecked:
         yield f"correctness not checked in {unchecked} cells: no round has an error of them"
-    for side in sides:
-        for code in sorted({code for r in side for code in r.warnings}):
-            rounds = sum(code in r.warnings for r in side)
-            yield f"{side[0].stack.tag}: {code} in {rounds} of {len(side)} rounds"
+    compared = _measured(c.base for c in cells), _measured(c.head for c in cells)
+    for rounds, chosen in zip(sides, compared, strict=True):
+        yield from _codes(rounds, chosen)
+
+
+def _measured(sides: Iterable[Side]) -> list[list[CaseRecord]]:
+    """Return the compared records of each cell; cells without a time are left out."""
+    found = ([o.record for o in side.chosen if o.measured] for side in sides)
+    return [records for records in found if records]
+
+
+def _codes(rounds: Sequence[Round], chosen: Sequence[Sequence[CaseRecord]]) -> Iterator[str]:
+    """Tell how often rounds and cells of a side have each warning, one line a code."""
+    by_round = Counter(code for r in rounds for code in set(r.warnings))
+    by_cell = Counter(
+        code for cell in chosen for code in {code for record in cell for code in record.warnings}
+    )
+    for code in sorted(by_round | by_cell):
+        told = [
+            f"{n} of {every} {unit}"
+            for n, every, unit in (
+                (by_round[code], len(rounds), "rounds"),
+                (by_cell[code], len(chosen), "cells"),
+            )
+            if n
+        ]
+        yield f"{rounds[0].stack.tag}: {code} in {' and in '.join(told)}"
 
 
 def _unchecked(cell: Cell) -> bool:

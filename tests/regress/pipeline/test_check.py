@@ -148,6 +148,16 @@ def test_what_was_left_aside_is_told(tmp_path: Path) -> None:
     assert "v2: power-capped in 5 of 5 rounds" in warnings
 
 
+def test_warnings_of_cases_are_summed_up(tmp_path: Path) -> None:
+    """One line a code and side counts the cells, and with them the rounds that have it."""
+    throttled = [measured(CASE, t, warnings=("throttled",)) for t in QUIET]
+    head = [make_round("v2", n, [r, measured(OTHER, 100.0)]) for n, r in enumerate(throttled)]
+    head[0] = msgspec.structs.replace(head[0], warnings=("throttled",))
+    report = _pair(tmp_path, rounds_of("v1", {CASE: QUIET, OTHER: QUIET}), head)
+    assert report.exit_code is ExitCode.PASS
+    assert report.warnings == ("v2: throttled in 1 of 5 rounds and in 1 of 2 cells",)
+
+
 def test_unchecked_results_are_told(tmp_path: Path) -> None:
     """Cells without any error on either side are counted; one error anywhere is a check."""
     sides = [
