@@ -60,6 +60,8 @@ def _message(decision: Decision, counts: tuple[int, int], cell: Cell) -> str:
         ReasonCode.INSIDE_NOISE: f"shift shown, but this cell's margin is {measured.margin:.1%}",
         ReasonCode.WIDE_INTERVAL: f"not shown equal within {measured.floor:.1%}; {_cure(measured)}",
     }[decision.code]
+    if decision.code is ReasonCode.TOO_FEW_ROUNDS:
+        return text
     across = " (no campaign holds both sides: compared across campaigns)" if cell.block else ""
     return f"{text}, {counts[0]} against {counts[1]} rounds{across}"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from regress.config import Config, ErrorRule
+from regress.counted import counted
 from regress.errors import UsageError
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Change, Finding, Metric, RoundIds, Series
@@ -44,7 +45,7 @@ def _judge(cell: Cell, base: float | None, head: float | None, rule: ErrorRule) 
             told = f"relative error {head:.2g}, was {before}, tolerance {tolerance:g}"
             return Reason(ReasonCode.ERROR_GREW, told)
     if base is not None and unchecked:
-        told = f"{unchecked} rounds of head have a time but no error"
+        told = f"{counted(unchecked, 'round')} of head with a time but no error"
         return Reason(ReasonCode.ERROR_MISSING, told)
     return None
 

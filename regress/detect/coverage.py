@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from regress.config import Config
+from regress.counted import counted
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
@@ -61,7 +62,7 @@ def _missing(cell: Cell) -> Reason | None:
     if not cell.base.every or not cell.head.every:
         return None  # Said already, of a whole side.
     told = [
-        f"{len(side.lacking)} rounds of {name} ({', '.join(side.lacking)})"
+        f"{counted(len(side.lacking), 'round')} of {name} ({', '.join(side.lacking)})"
         for name, side in (("base", cell.base), ("head", cell.head))
         if side.lacking
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from regress.config import Config
+from regress.counted import counted
 from regress.detect.inversion import detect_rank_swaps
 from regress.detect.regret import detect_regrets, sum_up
 from regress.detect.versus import surely_above
@@ -69,7 +70,11 @@ def backends(
         aliases=_aliases({case.workload for case in wanted}),
         warnings=(
             *loaded.warnings,
-            *([f"{left_out} rounds of {stack} have another set-up: not used"] if left_out else []),
+            *(
+                [f"{counted(left_out, 'round')} of {stack} with another set-up: not used"]
+                if left_out
+                else []
+            ),
         ),
     )
 

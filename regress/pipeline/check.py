@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from regress.config import Config
+from regress.counted import counted
 from regress.detect import DETECTORS
 from regress.errors import UsageError
 from regress.gate import cell_verdicts, gate, worst_first
@@ -119,5 +120,7 @@ def _set_aside(loaded: Loaded, shared: Setup, tags: Sequence[str]) -> list[str]:
     for tag in tags:
         others = [r.id for r in loaded.rounds[tag] if setup(r) != shared]
         if others:
-            lines.append(f"{len(others)} rounds of {tag} have another set-up: not compared")
+            lines.append(
+                f"{counted(len(others), 'round')} of {tag} with another set-up: not compared"
+            )
     return lines

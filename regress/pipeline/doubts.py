@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from regress.counted import counted
 from regress.model.cell import Cell, Side
 from regress.pipeline.request import BY_DEFAULT
 from workloads import catalog
@@ -16,12 +17,12 @@ def doubts(cells: Sequence[Cell], sides: Iterable[Sequence[Round]]) -> Iterator[
     blocks = sum(cell.block for cell in cells)
     if blocks:
         yield (
-            f"{blocks} cells have no campaign that holds both stacks: compared across campaigns, "
-            "with wider margins; measure both interleaved"
+            f"{counted(blocks, 'cell')} without a campaign that holds both stacks: "
+            "compared across campaigns, with wider margins; measure both interleaved"
         )
     unchecked = sum(map(_unchecked, cells))
     if unchecked:
-        yield f"correctness not checked in {unchecked} cells: no round has an error of them"
+        yield f"correctness not checked in {counted(unchecked, 'cell')}: no round has an error"
     compared = _measured(c.base for c in cells), _measured(c.head for c in cells)
     for rounds, chosen in zip(sides, compared, strict=True):
         yield from _codes(rounds, chosen)
@@ -41,10 +42,10 @@ def _codes(rounds: Sequence[Round], chosen: Sequence[Sequence[CaseRecord]]) -> I
     )
     for code in sorted(by_round | by_cell):
         told = [
-            f"{n} of {every} {unit}"
+            f"{n} of {counted(every, unit)}"
             for n, every, unit in (
-                (by_round[code], len(rounds), "rounds"),
-                (by_cell[code], len(chosen), "cells"),
+                (by_round[code], len(rounds), "round"),
+                (by_cell[code], len(chosen), "cell"),
             )
             if n
         ]
@@ -70,6 +71,6 @@ def passed_over(tier: str, sides: Iterable[Sequence[Round]]) -> Iterator[str]:
         if held:
             named = " and ".join(name for name in larger if name in held)
             yield (
-                f"{len(held)} rounds of {side[0].stack.tag} are {named}, the other stack has none: "
-                f"only tier {tier} is judged"
+                f"{counted(len(held), 'round')} of {side[0].stack.tag} of tier {named}, "
+                f"the other stack has none: only tier {tier} is judged"
             )

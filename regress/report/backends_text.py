@@ -6,6 +6,7 @@ from typing import Final
 
 from rich.console import Console
 
+from regress.counted import counted
 from regress.model.backends import (
     AdviceCost,
     BackendsReport,
@@ -55,7 +56,7 @@ def _auto(console: Console, family: FamilyRegret) -> None:
         f"  {family.median:.2f}x the best paged backend's time (median), "
         f"{family.worst:.2f}x at worst ({family.worst_workload})"
     )
-    told = f"{family.inverted} of {family.decided} decided workloads inverted"
+    told = f"{family.inverted} of {counted(family.decided, 'decided workload')} inverted"
     undecided = family.workloads - family.decided
     told += f", {undecided} with too few rounds" if undecided else ""
     console.print(f"  {told}; {_most_often_best(family)}")
@@ -72,10 +73,11 @@ def _most_often_best(family: FamilyRegret) -> str:
 
 
 def _cost(cost: AdviceCost) -> str:
+    every = counted(cost.workloads, "workload")
     if not cost.behind:
-        return f"at most {cost.worst:.2f}x the best's time on each of {cost.workloads} workloads"
+        return f"at most {cost.worst:.2f}x the best's time on each of {every}"
     return (
-        f"up to {cost.worst:.2f}x the best's time on {cost.behind} of {cost.workloads} workloads, "
+        f"up to {cost.worst:.2f}x the best's time on {cost.behind} of {every}, "
         f"e.g. {cost.worst_workload}"
     )
 
@@ -127,9 +129,11 @@ def _absent(console: Console, report: BackendsReport) -> None:
     if lost:
         console.print("Without a time", style="bold")
     for (name, status, reason), n in Counter((t.backend, t.status, t.reason) for t in lost).items():
-        console.print(f"  {name}: {status} on {n} workloads: {reason or 'no reason given'}")
+        console.print(
+            f"  {name}: {status} on {counted(n, 'workload')}: {reason or 'no reason given'}"
+        )
     if report.aliases:
-        console.print(f"{len(report.aliases)} settings are aliases of others and not measured")
+        console.print(f"{counted(len(report.aliases), 'setting')} not measured: aliases of others")
 
 
 def _times(console: Console, report: BackendsReport) -> None:
@@ -138,7 +142,9 @@ def _times(console: Console, report: BackendsReport) -> None:
         console.print(f"\n{workload}", style="bold")
         for t in timed:
             label = "" if t.layout is Layout.PAGED else f"  {_NOT_LIKE}: {t.layout} KV"
-            console.print(f"  {_speed(t):>10.1f} us  {t.backend} ({t.rounds} rounds){label}")
+            console.print(
+                f"  {_speed(t):>10.1f} us  {t.backend} ({counted(t.rounds, 'round')}){label}"
+            )
 
 
 def _speed(timed: BackendTime) -> float:

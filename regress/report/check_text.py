@@ -6,12 +6,14 @@ from typing import Final
 
 from rich.console import Console
 
+from regress.counted import counted
 from regress.errors import ExitCode
-from regress.model.finding import Change, Finding, Metric, Scalar
+from regress.model.finding import Finding, Metric
 from regress.model.report import CheckReport
 from regress.model.verdict import WORST_FIRST, Verdict
+from regress.report.finding_text import render_finding
 from regress.report.printable import printable
-from regress.report.view import View, render_ratio, render_table
+from regress.report.view import View, render_table
 
 __all__ = ["render_check_text"]
 
@@ -38,7 +40,6 @@ _STYLES: Final = {
     ExitCode.UNDECIDED: "bold yellow",
     ExitCode.NO_DATA: "bold yellow",
 }
-_LONGEST: Final = 120
 
 
 def render_check_text(report: CheckReport, view: View) -> str:
@@ -50,7 +51,7 @@ def render_check_text(report: CheckReport, view: View) -> str:
         for title, verdict in _SECTIONS:
             if verdict is not Verdict.SAME or view.everything:
                 found = [f for f in report.findings if f.gates and f.verdict is verdict]
-                _section(console, title, found)
+                _section(console, title, found, view)
         _information(console, report, view)
         _unmeasured(console, report, view)
         _families(console, report)
@@ -79,36 +80,18 @@ def _rounds(report: CheckReport) -> str:
     return f"{len(base)} and {len(head)} rounds{more}"
 
 
-def _section(console: Console, title: str, found: Sequence[Finding]) -> None:
+def _section(console: Console, title: str, found: Sequence[Finding], view: View) -> None:
     if found:
         console.print(f"\n{title} ({len(found)})", style="bold")
         for finding in found:
-            _finding(console, finding)
+            _finding(console, finding, view)
 
 
-def _finding(console: Console, finding: Finding) -> None:
-    measured = finding.measured
-    figures = ""
-    if measured:
-        times = f"{measured.base_us:.1f} -> {measured.head_us:.1f} us"
-        figures = f"{render_ratio(measured.ratio)}  {times}  "
-    console.print(f"  {figures}{finding.series.case}")
-    parts = [finding.reason.message, *(_change(change) for change in finding.evidence)]
-    console.print(f"      {'; '.join(parts)} [{finding.reason.code}]", style="dim")
-
-
-def _change(change: Change) -> str:
-    base, head = (_short(value) for value in (change.base, change.head))
-    return f"{change.name} {base} -> {head}"
-
-
-def _short(value: Scalar) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else f"{value:g}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _finding(console: Console, finding: Finding, view: View) -> None:
+    first, *others = render_finding(finding, view)
+    console.print(first)
+    for line in others:
+        console.print(line, style="dim")
 
 
 def _information(console: Console, report: CheckReport, view: View) -> None:
@@ -122,7 +105,7 @@ def _information(console: Console, report: CheckReport, view: View) -> None:
     quiet = () if view.everything else (Verdict.SAME, Verdict.UNDECIDED)
     for finding in found:
         if finding.verdict not in quiet:
-            _finding(console, finding)
+            _finding(console, finding, view)
 
 
 def _metric(metric: Metric) -> str:
@@ -139,8 +122,11 @@ def _unmeasured(console: Console, report: CheckReport, view: View) -> None:
     console.print(f"\nNot measured on either side ({len(report.unmeasured)})", style="bold")
     grouped = Counter((cell.base, cell.head) for cell in report.unmeasured)
     for (base, head), cells in grouped.most_common():
-        reason = base if base == head else f"{base}; in {report.head} {head}"
-        console.print(f"  {cells} cells {reason}")
+        # Adapters name the version that they speak of.
+        alike = base.replace(report.base.removeprefix("v"), report.head.removeprefix("v")) == head
+        differing = f"{base}; in {report.head} {'likewise' if alike else head}"
+        reason = base if base == head else differing
+        console.print(f"  {counted(cells, 'cell')} {reason}")
     if view.everything:
         for cell in report.unmeasured:
             console.print(f"      {cell.case}", style="dim")
@@ -171,7 +157,7 @@ def _blindness(console: Console, report: CheckReport) -> None:
         blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
         console.print(f"Too noisy to see small changes: {blind}.")
     if unknown:
-        console.print(f"Noise unknown in {unknown} cells: too few rounds.")
+        console.print(f"Noise unknown in {counted(unknown, 'cell')}: too few rounds.")
 
 
 def _lines(console: Console, label: str, lines: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
+from regress.counted import counted
 from regress.model.backends import AdviceCost, BackendsReport
 from regress.model.finding import Metric
 from regress.model.report import CheckReport
@@ -72,7 +73,7 @@ def render_choices(report: BackendsReport) -> str:
         (
             (
                 f"{f.family} ({f.mode})",
-                f"{f.choice}: {f.inverted} of {f.decided} workloads",
+                f"{f.choice}: {f.inverted} of {counted(f.decided, 'workload')}",
                 f"{f.median:.2f}x",
                 f"{f.worst:.2f}x",
                 " and ".join(f"`{name}`" for name in (f.best, *f.tied))

@@ -4,6 +4,7 @@ from collections import Counter
 
 from rich.console import Console
 
+from regress.counted import counted
 from regress.report.printable import printable
 from regress.report.view import View
 from workloads.record import Round, Status
@@ -33,7 +34,7 @@ def render_round_text(found: Round, view: View) -> str:
         for code in found.warnings:
             console.print(f"Warning: {code}")
         for code, n in Counter(c for r in found.cases for c in r.warnings).most_common():
-            console.print(f"Warning: {code} in {n} cases")
+            console.print(f"Warning: {code} in {counted(n, 'case')}")
 
     return view.draw(write)
 
@@ -46,7 +47,7 @@ def _statuses(found: Round) -> str:
 def _lost(console: Console, found: Round, view: View) -> None:
     lost = [r for r in found.cases if r.status is not Status.MEASURED]
     for (status, reason), n in Counter((r.status, r.reason) for r in lost).most_common():
-        console.print(f"{n} cases {status}: {reason or 'no reason given'}")
+        console.print(f"{counted(n, 'case')} {status}: {reason or 'no reason given'}")
     for record in lost if view.everything else ():
         console.print(f"  {record.case} {record.status}")
     if view.everything:

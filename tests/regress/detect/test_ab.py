@@ -204,6 +204,12 @@ def test_a_clock_of_zero_is_no_evidence() -> None:
     assert _one(cell_from(*sides)).evidence == ()
 
 
+def test_too_few_rounds_are_counted_once() -> None:
+    """The message says what is needed and what is there, and nothing twice."""
+    message = _one(cell_of([100.0, 100.1], [100.0, 100.2])).reason.message
+    assert message == "needs 5 rounds a side, has 2 and 2"
+
+
 def test_plan_time_is_information() -> None:
     """plan() host time has its own wide margin and does not gate."""
 

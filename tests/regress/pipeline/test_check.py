@@ -143,7 +143,7 @@ def test_what_was_left_aside_is_told(tmp_path: Path) -> None:
         for r in rounds_of("v2", {CASE: QUIET}, "c2")
     ]
     warnings = "\n".join(_pair(tmp_path, base, head).warnings)
-    assert "1 rounds of v1 have another set-up" in warnings
+    assert "1 round of v1 with another set-up" in warnings
     assert "compared across campaigns" in warnings
     assert "v2: power-capped in 5 of 5 rounds" in warnings
 
@@ -169,7 +169,7 @@ def test_unchecked_results_are_told(tmp_path: Path) -> None:
     ]
     report = _pair(tmp_path, *sides)
     assert report.exit_code is ExitCode.PASS
-    assert any("correctness not checked in 1 cells" in line for line in report.warnings)
+    assert any("correctness not checked in 1 cell:" in line for line in report.warnings)
 
 
 def test_a_tier_that_one_side_lacks_is_told(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_tier_that_one_side_lacks_is_told(tmp_path: Path) -> None:
     write_rounds(tmp_path, [*base, nightly, *head])
     report = _check(tmp_path, tier="auto")
     assert (report.tier, report.exit_code) == ("gate", ExitCode.PASS)
-    told = "1 rounds of v1 are nightly, the other stack has none: only tier gate is judged"
+    told = "1 round of v1 of tier nightly, the other stack has none: only tier gate is judged"
     assert told in report.warnings
     assert told not in _check(tmp_path, tier="gate").warnings
 
@@ -257,7 +257,7 @@ def test_a_case_cut_out_of_the_round_that_lost_it_is_no_pass(tmp_path: Path) -> 
     assert _pair(tmp_path / "all", base, head).exit_code is ExitCode.REGRESSION
     report = _pair(tmp_path / "cut", base, [*head[:-1], _cut(head[-1])])
     assert report.exit_code is ExitCode.NO_DATA
-    assert report.findings[0].reason.message == "missing from 1 rounds of head (v2-c1-9)"
+    assert report.findings[0].reason.message == "missing from 1 round of head (v2-c1-9)"
 
 
 def test_a_case_cut_out_of_base_where_it_was_measured_is_no_pass(tmp_path: Path) -> None:

@@ -30,4 +30,4 @@ def test_terminal_codes_and_line_breaks_are_shown_escaped(text: str, shown: str)
     found = make_round("v1", 0, [lost(CASE, reason=text)], warnings=(text,), campaign="c1")
     lines = render_round_text(found, View()).splitlines()
     assert lines[-1] == f"Warning: {shown}"
-    assert f"1 cases failed: {shown}" in lines
+    assert f"1 case failed: {shown}" in lines

@@ -49,7 +49,7 @@ def test_a_family_is_a_row(tmp_path: Path) -> None:
     """What `auto` costs, without the engines' policies."""
     table = render_choices(backends("v2", _request(tmp_path), CONFIG))
     (row,) = table.splitlines()[2:]
-    assert row.startswith("| decode (eager) | INVERTED: 1 of 1 workloads | 5.00x | 5.00x |")
+    assert row.startswith("| decode (eager) | INVERTED: 1 of 1 workload | 5.00x | 5.00x |")
     assert row.endswith("| `flashinfer-decode-tc-fa2` | at most 1.00x the best |")
 
 

@@ -81,7 +81,7 @@ plan() host time, not counted in the verdict: 1 REGRESSION
       slower beyond 40.0%, p = 0.00397, 5 against 5 rounds; resolved_backend fa2 -> fa3 [slower]
 
 Not measured on either side (1)
-  1 cells skipped: no wheel of flash-attn is pinned
+  1 cell skipped: no wheel of flash-attn is pinned
 
 family        GONE  REGRESSION  IMPROVEMENT  NEW  SAME
 decode-sweep     1           1            1    1     1
@@ -136,9 +136,9 @@ Backends of v2 on synthetic (Synthetic GPU), tier any
 
 INVERTED  decode (eager), flashinfer-decode-tc-auto
   4.00x the best paged backend's time (median), 4.00x at worst (decode-h32x4-d128-bf16-p16-b66-skew40-t262144)
-  1 of 1 decided workloads inverted; most often best: flashinfer-decode-tc-fa2 (1)
+  1 of 1 decided workload inverted; most often best: flashinfer-decode-tc-fa2 (1)
   what to do: build BatchDecodeWithPagedKVCacheWrapper with use_tensor_cores=True, backend="fa2"
-  what that costs: at most 1.00x the best's time on each of 1 workloads
+  what that costs: at most 1.00x the best's time on each of 1 workload
 
 Regret of the engines' policies
 policy               family   mode  median  worst  inverted                      best            layouts
@@ -149,8 +149,8 @@ sglang-tensor-cores  decode  eager   4.00x  4.00x       1/1  flashinfer-decode-t
 Where backends swap rank
   nowhere that these rounds show
 Without a time
-  flash-attn-paged: skipped on 1 workloads: no wheel of flash-attn is pinned
-  flashinfer-decode-cuda: failed on 1 workloads: RuntimeError: bad group
+  flash-attn-paged: skipped on 1 workload: no wheel of flash-attn is pinned
+  flashinfer-decode-cuda: failed on 1 workload: RuntimeError: bad group
 
 Contiguous-KV backends (FA3, SDPA) are not like for like with paged ones and never count as the best for a paged choice.
 Reproduce: python -m regress …
@@ -176,6 +176,6 @@ Round v2-c1-0 of v2
   protocol  version 1, cuda-graph-events, 8 passes
   seconds   total 10.0
   cases     4 measured, 1 skipped, 1 failed
-1 cases failed: RuntimeError: bad group
-1 cases skipped: no wheel of flash-attn is pinned
+1 case failed: RuntimeError: bad group
+1 case skipped: no wheel of flash-attn is pinned
 """)

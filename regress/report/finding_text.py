@@ -1,0 +1,64 @@
+"""One finding as lines of text: figures, reason, and what else differs between the sides."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from regress.model.finding import Change, Finding, Scalar
+from regress.report.view import View, render_ratio
+
+__all__ = ["render_finding"]
+
+_FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items", "warnings"})
+_KERNELS: Final = "kernels"
+_LAUNCH: Final = re.compile(r"<<<.*?>>>")
+_LONGEST: Final = 70
+
+
+def render_finding(finding: Finding, view: View) -> tuple[str, ...]:
+    """Return the case with its figures, the reason with evidence, and kernels if they changed."""
+    measured = finding.measured
+    figures = ""
+    if measured:
+        times = f"{measured.base_us:.1f} -> {measured.head_us:.1f} us"
+        figures = f"{render_ratio(measured.ratio)}  {times}  "
+    told = "; ".join((finding.reason.message, *_evidence(finding, view)))
+    return (
+        f"  {figures}{finding.series.case}",
+        f"      {told} [{finding.reason.code}]",
+        *(f"      {_kernels(c, view)}" for c in finding.evidence if c.name == _KERNELS),
+    )
+
+
+def _evidence(finding: Finding, view: View) -> Iterator[str]:
+    changes = [c for c in finding.evidence if c.name != _KERNELS]
+    shown = [c for c in changes if view.everything or c.name not in _FOLDED]
+    for change in shown:
+        yield f"{change.name} {_short(change.base, view)} -> {_short(change.head, view)}"
+    if len(shown) < len(changes):
+        yield f"{len(changes) - len(shown)} more with --all"
+
+
+def _kernels(change: Change, view: View) -> str:
+    """Return names alone; their launch shapes follow from facts that stand beside them."""
+    sides = change.base, change.head
+    if not view.everything:
+        sides = _names(change.base), _names(change.head)
+        if sides[0] == sides[1]:
+            return f"{_KERNELS} in other launch shapes: {_short(sides[0], view)}"
+    base, head = (_short(side, view) for side in sides)
+    return f"{_KERNELS} {base} -> {head}"
+
+
+def _names(kernels: Scalar) -> str:
+    names = _LAUNCH.sub("", str(kernels)).split(" + ")
+    return " + ".join(name.rsplit("::", 1)[-1] for name in names)
+
+
+def _short(value: Scalar, view: View) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else f"{value:g}"
+    return text if view.everything or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,53 @@
+"""One finding as lines of text."""
+
+from regress.model.finding import Change, Finding, Metric, RoundIds, Series
+from regress.model.reason import REASONS, Reason, ReasonCode
+from regress.report.finding_text import render_finding
+from regress.report.view import View
+from tests.regress.builders import CASE
+
+SHAPES = (
+    "flashinfer::Paged<<<66x1x4, 32x1x4>>> + flashinfer::Merge<<<1x1x1, 8x1x1>>>",
+    "a::Flat<<<1, 2>>>",
+)
+
+
+def _lines(*evidence: Change, everything: bool = False) -> tuple[str, ...]:
+    reason = Reason(ReasonCode.SLOWER, "slower")
+    finding = Finding(
+        *("ab", "made-up", Series(CASE, Metric.KERNEL_TIME), REASONS[reason.code].verdict, reason),
+        RoundIds(("b",), ("h",)),
+        evidence=evidence,
+    )
+    return render_finding(finding, View(everything=everything))
+
+
+def test_what_follows_from_other_facts_is_folded() -> None:
+    """Backend, split and chunks stand beside the reason; the rest is counted."""
+    changes = [
+        Change("resolved_backend", "fa2", "fa3"),
+        Change("splits_kv", base=True, head=False),
+        Change("chunk_tokens", 4096, None),
+        Change("q_tile", 16, None),
+        Change("warnings", None, "throttled"),
+    ]
+    told = "resolved_backend fa2 -> fa3; splits_kv yes -> no; chunk_tokens 4096 -> none"
+    assert _lines(*changes)[1] == f"      slower; {told}; 2 more with --all [slower]"
+    full = f"{told}; q_tile 16 -> none; warnings none -> throttled"
+    assert _lines(*changes, everything=True)[1] == f"      slower; {full} [slower]"
+
+
+def test_kernels_are_named_without_launch_shapes() -> None:
+    """Their line is short; --all gives the shapes."""
+    change = Change("kernels", *SHAPES)
+    assert _lines(change)[2] == "      kernels Paged + Merge -> Flat"
+    assert _lines(change, everything=True)[2] == f"      kernels {SHAPES[0]} -> {SHAPES[1]}"
+    other = Change("kernels", "a::Flat<<<1, 2>>>", "a::Flat<<<9, 2>>>")
+    assert _lines(other)[2] == "      kernels in other launch shapes: Flat"
+
+
+def test_a_line_of_kernels_has_an_end() -> None:
+    """However many kernels run, the line stays within 160 columns."""
+    many = " + ".join(f"space::Kernel{n}<<<1, 2>>>" for n in range(40))
+    line = _lines(Change("kernels", many, f"{many} + b<<<1, 2>>>"))[2]
+    assert len(line) <= 160
