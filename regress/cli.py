@@ -1,4 +1,4 @@
-"""The command line: arguments in, text and an exit code out."""
+"""Say what got worse between two stacks, and which backend to use."""
 
 import argparse
 import shlex

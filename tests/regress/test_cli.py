@@ -33,6 +33,15 @@ def test_exit_codes_of_check(
     assert "Reproduce: python -m regress check v1 v2" in capsys.readouterr().out
 
 
+def test_help_says_what_the_program_is_for(capsys: Capture) -> None:
+    """The description is a user's, not a reader's of the code."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    told = "Say what got worse between two stacks, and which backend to use."
+    assert told in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_case_planned_on_one_side_is_no_data(tmp_path: Path, capsys: Capture) -> None:
     """Exit 4, unless --cells leaves the case out."""
     write_rounds(tmp_path, rounds_of("v1", {CASE: QUIET, OTHER: QUIET}))
