@@ -36,9 +36,13 @@ def render_backends_text(report: BackendsReport, view: View) -> str:
     def write(console: Console) -> None:
         where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}"
         console.print(f"Backends of {report.stack} {where}", style="bold")
-        for family in report.families:
-            if not family.policy:
-                _auto(console, family)
+        own = [family for family in report.families if not family.policy]
+        for family in own:
+            _auto(console, family)
+        if not own:
+            console.print(
+                "\nNothing is said of the library's own choice: no `auto` was measured here"
+            )
         _policies(console, report)
         _swaps(console, report)
         _absent(console, report)

@@ -157,6 +157,16 @@ Reproduce: python -m regress …
 """)
 
 
+def test_backends_without_a_chooser(tmp_path: Path) -> None:
+    """Where no `auto` has a time, that is said instead of nothing."""
+    write_rounds(tmp_path, [make_round("v1", n, [measured(OTHER, t)]) for n, t in enumerate(QUIET)])
+    alone = Request((tmp_path,), None, "any", None, "made up")
+    told = "no `auto` was measured here"
+    assert told in render_backends_text(backends("v1", alone, CONFIG), View())
+    report = backends("v2", _write(tmp_path / "both"), CONFIG)
+    assert told not in render_backends_text(report, View())
+
+
 def test_backends_times_are_labelled(tmp_path: Path) -> None:
     """With --all, contiguous KV stands beside paged KV with its label."""
     report = backends("v2", _write(tmp_path), CONFIG)
