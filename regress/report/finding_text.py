@@ -36,7 +36,7 @@ def _evidence(finding: Finding, view: View) -> Iterator[str]:
     for change in shown:
         yield f"{change.name} {_short(change.base, view)} -> {_short(change.head, view)}"
     if len(shown) < len(changes):
-        yield f"{len(changes) - len(shown)} more with --all"
+        yield f"{len(changes) - len(shown)} more: --all"
 
 
 def _kernels(change: Change, view: View) -> str:

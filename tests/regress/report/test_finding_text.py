@@ -32,7 +32,7 @@ def test_what_follows_from_other_facts_is_folded() -> None:
         Change("warnings", None, "throttled"),
     ]
     told = "resolved_backend fa2 -> fa3; splits_kv yes -> no; chunk_tokens 4096 -> none"
-    assert _lines(*changes)[1] == f"      slower; {told}; 2 more with --all [slower]"
+    assert _lines(*changes)[1] == f"      slower; {told}; 2 more: --all [slower]"
     full = f"{told}; q_tile 16 -> none; warnings none -> throttled"
     assert _lines(*changes, everything=True)[1] == f"      slower; {full} [slower]"
 
