@@ -44,9 +44,11 @@ from workloads.record import (
     Status,
 )
 
-__all__ = ["DEAD_EXIT", "WRONG_STACK_EXIT", "main", "run_round"]
+__all__ = ["DEAD_EXIT", "NO_VIEW", "WRONG_STACK_EXIT", "main", "run_round"]
 
 _PR_SET_PDEATHSIG: Final = 1
+NO_VIEW: Final = "no-view"
+"""Warning code of a round that lacks CUPTI's view of its launches."""
 DEAD_EXIT: Final = 70
 """The device cannot be used any more (a CUDA error stays); the last reported case did it."""
 WRONG_STACK_EXIT: Final = 3
@@ -84,6 +86,9 @@ class _Round:
         ]
         self.built: list[Built] = []
         self.conditions: list[Conditions] = []
+        self.warnings: list[str] = [QUICK] if plan.quick else []
+        if not plan.view:
+            self.warnings.append(NO_VIEW)
 
     def load(self) -> None:
         """Import the stack, assert its versions, choose the timer."""
@@ -161,7 +166,10 @@ class _Round:
         try:
             views = view_launches([b.launch for b in self.built], self.timer.flush)
         except (RuntimeError, OSError, KeyError, ValueError):
-            views = []  # the view is a cross-check: times are good without it
+            views = []
+        if not views:
+            # The view is a cross-check: times are good without it, but say that it is missing.
+            self.warnings.append(NO_VIEW)
         for built, seen in zip(self.built, views, strict=False):
             built.record = msgspec.structs.replace(
                 built.record, cupti_us=seen.microseconds, kernels=seen.kernels
@@ -204,7 +212,7 @@ class _Round:
             seconds=self.clock.seconds,
             cases=tuple(sorted(records, key=lambda r: order[r.case])),
             conditions=tuple(self.conditions),
-            warnings=(QUICK,) if plan.quick else (),
+            warnings=tuple(self.warnings),
         )
 
 

@@ -129,7 +129,8 @@ class CaseRecord(_Record, frozen=True):
     error
         Relative L2 error of the output against a float32-or-better reference.
     workspace_bytes
-        Device memory the backend holds beside inputs and output.
+        Device memory that the backend holds for this case alone, beside inputs and output. With
+        FlashInfer that is the integer workspace; the float workspace is shared by all cases.
     cupti_us
         Sum of the kernels' own times in one replay as CUPTI saw them: a cross-check, not judged.
     kernels

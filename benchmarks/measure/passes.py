@@ -58,9 +58,10 @@ def samples_for(budget_ms: float, sample_us: float) -> int:
 
 
 def pass_order(heavy: Sequence[bool], draws: random.Random) -> list[int]:
-    """Return a random order of range(len(heavy)) with heavy cases far from each other.
+    """Return a random order of range(len(heavy)) with heavy cases spread over the pass.
 
-    Compute-bound blocks one after another drive the card into its power limit.
+    Compute-bound blocks one after another drive the card into its power limit. Each heavy case
+    has a stretch of the pass of its own, so three in a row are the most, and rare.
     """
     light_order = [i for i, h in enumerate(heavy) if not h]
     heavy_order = [i for i, h in enumerate(heavy) if h]

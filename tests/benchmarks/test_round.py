@@ -23,7 +23,7 @@ from benchmarks.measure.timer import ScriptedTimer
 from benchmarks.paths import ROOT
 from benchmarks.plan import Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, Reporter
-from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT, main, run_round
+from benchmarks.round import DEAD_EXIT, NO_VIEW, WRONG_STACK_EXIT, main, run_round
 from benchmarks.rounds import QUICK, is_quick, load_round, load_rounds
 from tests.benchmarks.fakes import DECODE, EVEN, PREFILL, libraries
 from workloads.catalog import cases
@@ -289,12 +289,13 @@ def test_what_cupti_saw_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run_round(plan_of(FIRST, SECOND), listener)
     assert all((r.cupti_us, r.kernels) == (48.5, view.kernels) for r in found.cases)
     assert listener.steps[-1] == Progress("view")
+    assert found.warnings == ()
 
 
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("error", [RuntimeError("CUPTI"), OSError("disk full"), KeyError("args")])
 def test_times_are_good_without_cupti(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """A cross-check that fails costs nothing but itself."""
+    """A cross-check that fails costs nothing but itself, and the round says that it lacks it."""
 
     def fail(*_: Any) -> Any:
         raise error
@@ -302,6 +303,7 @@ def test_times_are_good_without_cupti(monkeypatch: pytest.MonkeyPatch, error: Ex
     monkeypatch.setattr(round_module, "view_launches", fail)
     found = run_round(plan_of(FIRST), Listener())
     assert (found.cases[0].status, found.cases[0].cupti_us) == (Status.MEASURED, None)
+    assert found.warnings == (NO_VIEW,)
 
 
 @pytest.mark.usefixtures("gpu")
@@ -312,8 +314,9 @@ def test_cupti_is_not_asked_in_vain(
     """A plan may leave the cross-check out, and a quick round does."""
     monkeypatch.setattr(round_module, "view_launches", lambda *_: pytest.fail("asked"))
     listener = Listener()
-    run_round(plan_of(FIRST, **fields), listener)
+    found = run_round(plan_of(FIRST, **fields), listener)
     assert "view" not in {step.stage for step in listener.steps}
+    assert found.warnings == ((QUICK,) if "quick" in fields else (NO_VIEW,))
 
 
 @pytest.mark.usefixtures("script")
