@@ -14,7 +14,12 @@ from benchmarks.campaign import NOT_INHERITED
 from benchmarks.errors import UserError
 from benchmarks.paths import ROOT
 from benchmarks.stacks import find_stack
-from benchmarks.venv import ensure_environment, host_site_packages, modules_folder
+from benchmarks.venv import (
+    ensure_environment,
+    existing_folder,
+    host_site_packages,
+    modules_folder,
+)
 
 __all__ = ["add_parser"]
 
@@ -28,7 +33,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="where modules go")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
     parser.add_argument("--arch", default=_HOPPER, help=f"GPU architecture (default {_HOPPER})")
-    parser.add_argument("--wheels", type=Path, metavar="DIR", help="install from this folder only")
+    parser.add_argument(
+        "--wheels", type=existing_folder, metavar="DIR", help="install from this folder only"
+    )
     parser.set_defaults(func=_prebuild)
 
 

@@ -19,7 +19,7 @@ from benchmarks.plan import KV_MEMORY_GIB, parse_gib
 from benchmarks.progress import Progress
 from benchmarks.rounds import load_round
 from benchmarks.stacks import find_stack
-from benchmarks.venv import ensure_environment
+from benchmarks.venv import ensure_environment, existing_folder
 from workloads.backend import BACKENDS
 from workloads.catalog import TIERS, aliases, cases
 from workloads.policy import POLICIES
@@ -41,8 +41,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     run.add_argument("--campaign", metavar="ID", help="go on with an earlier campaign")
     run.add_argument("--quick", action="store_true", help="only see that everything runs")
     run.add_argument("--record", action="store_true", help="write where git keeps results")
-    run.add_argument("--wheels", type=_folder, metavar="DIR", help="install from this folder only")
-    run.add_argument("--modules", type=_folder, metavar="DIR", help="prebuilt FlashInfer modules")
+    run.add_argument(
+        "--wheels", type=existing_folder, metavar="DIR", help="install from this folder only"
+    )
+    run.add_argument(
+        "--modules", type=existing_folder, metavar="DIR", help="prebuilt FlashInfer modules"
+    )
     run.add_argument("--kv-memory-gib", type=_gib, default=KV_MEMORY_GIB, metavar="GIB")
     run.set_defaults(func=_run)
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
@@ -56,14 +60,6 @@ def _positive(text: str) -> int:
         msg = f"{text!r} is no number of at least 1"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
-
-
-def _folder(text: str) -> Path:
-    # Also where the environment is made already, so that it would not be looked at.
-    if not Path(text).is_dir():
-        msg = f"there is no folder {text}"
-        raise argparse.ArgumentTypeError(msg)
-    return Path(text)
 
 
 def _gib(text: str) -> float:

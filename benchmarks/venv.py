@@ -5,6 +5,7 @@ its own pins come before them. `--system-site-packages` would not do: made from 
 that is itself in a virtual environment, it shows only what the base interpreter has.
 """
 
+import argparse
 import fcntl
 import hashlib
 import json
@@ -31,6 +32,7 @@ __all__ = [
     "COMPANIONS",
     "companion_versions",
     "ensure_environment",
+    "existing_folder",
     "host_site_packages",
     "modules_folder",
 ]
@@ -101,6 +103,22 @@ def ensure_environment(
         msg = f"cannot make the environment of {stack.tag}: {error}"
         raise UserError(msg) from error
     return python
+
+
+def existing_folder(text: str) -> Path:
+    """Return the folder that a command-line option names.
+
+    Looked at even where an environment is made already and nothing would be taken from there.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If there is none.
+    """
+    if not Path(text).is_dir():
+        msg = f"there is no folder {text}"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
 
 
 def host_site_packages() -> tuple[str, ...]:

@@ -5,12 +5,7 @@ from typing import Any, Final
 from packaging.version import Version
 
 from benchmarks.backends.adapter import Libraries, Prepared, Unsupported
-from benchmarks.backends.flashinfer_plan import (
-    data_types,
-    page_table,
-    plan_facts,
-    workspace_bytes,
-)
+from benchmarks.backends.flashinfer_plan import data_types, page_table, planned
 from benchmarks.backends.workspace import float_workspace
 from benchmarks.measure.inputs import Inputs
 from workloads.workload import Phase
@@ -43,16 +38,7 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     def plan() -> None:
         wrapper.plan(*page_table(inputs), pos_encoding_mode="NONE", **data_types(inputs))
 
-    plan()
-    out = inputs.empty_output()
-    cache = (inputs.paged.k, inputs.paged.v)
-
-    return Prepared(
-        launch=lambda: wrapper.run(inputs.q, cache, out=out),
-        plan=plan,
-        facts=lambda: plan_facts(wrapper, _resolved(wrapper, path, version), inputs.kv_lens),
-        workspace_bytes=workspace_bytes(wrapper),
-    )
+    return planned(wrapper, inputs, plan, lambda: _resolved(wrapper, path, version))
 
 
 def _resolved(wrapper: Any, path: str, version: Version) -> str | None:

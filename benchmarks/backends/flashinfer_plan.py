@@ -5,13 +5,14 @@ include/flashinfer/attention/scheduler.cuh. They are private: where they do not 
 a fact is None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from benchmarks.backends.adapter import Prepared
 from benchmarks.measure.inputs import Inputs, torch_dtype
 from workloads.record import Facts
 
-__all__ = ["data_types", "page_table", "plan_facts", "workspace_bytes"]
+__all__ = ["data_types", "page_table", "plan_facts", "planned", "workspace_bytes"]
 
 _DECODE_FIELDS: Final = 10
 _PREFILL_FIELDS: Final = 15
@@ -38,6 +39,34 @@ def data_types(inputs: Inputs) -> dict[str, Any]:
         "q_data_type": torch_dtype(shape.dtype),
         "kv_data_type": torch_dtype(shape.kv_dtype),
     }
+
+
+def planned(
+    wrapper: Any,
+    inputs: Inputs,
+    plan: Callable[[], None],
+    resolved: Callable[[], str | None],
+) -> Prepared:
+    """Plan once and return the wrapper's workload ready to run.
+
+    Parameters
+    ----------
+    wrapper
+        A FlashInfer decode or prefill wrapper.
+    plan
+        Calls its plan() for these inputs.
+    resolved
+        Tells what `auto` became, after plan(); None where the word has no meaning.
+    """
+    plan()
+    out = inputs.empty_output()
+    cache = (inputs.paged.k, inputs.paged.v)
+    return Prepared(
+        launch=lambda: wrapper.run(inputs.q, cache, out=out),
+        plan=plan,
+        facts=lambda: plan_facts(wrapper, resolved(), inputs.kv_lens),
+        workspace_bytes=workspace_bytes(wrapper),
+    )
 
 
 def plan_facts(wrapper: Any, resolved: str | None, kv_lens: Sequence[int]) -> Facts:

@@ -3,12 +3,7 @@
 from typing import Final
 
 from benchmarks.backends.adapter import Libraries, Prepared
-from benchmarks.backends.flashinfer_plan import (
-    data_types,
-    page_table,
-    plan_facts,
-    workspace_bytes,
-)
+from benchmarks.backends.flashinfer_plan import data_types, page_table, planned
 from benchmarks.backends.workspace import float_workspace
 from benchmarks.measure.inputs import Inputs
 
@@ -36,12 +31,4 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
         causal = inputs.workload.causal
         wrapper.plan(inputs.cu_q_host, *page_table(inputs), causal=causal, **data_types(inputs))
 
-    plan()
-    out = inputs.empty_output()
-    cache = (inputs.paged.k, inputs.paged.v)
-    return Prepared(
-        launch=lambda: wrapper.run(inputs.q, cache, out=out),
-        plan=plan,
-        facts=lambda: plan_facts(wrapper, str(wrapper._backend), inputs.kv_lens),  # noqa: SLF001
-        workspace_bytes=workspace_bytes(wrapper),
-    )
+    return planned(wrapper, inputs, plan, lambda: str(wrapper._backend))  # noqa: SLF001

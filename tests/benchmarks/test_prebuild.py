@@ -59,11 +59,13 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> Tools:
 def test_each_stack_compiles_in_its_environment(tools: Tools, tmp_path: Path) -> None:
     """One process a stack, with its interpreter, folder and toolchain."""
     target = tmp_path / "a" / "modules"
-    wheels = ["--wheels", "/wheels"]
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    wheels = ["--wheels", str(folder)]
     assert cli.main(["prebuild", "v1", "v2", "--to", str(target), *wheels]) == 0
     assert target.is_dir()
     for (command, _), tag, name in zip(tools.compiled, ("v1", "v2"), ("1.0", "2.0"), strict=True):
-        program = [f"/env/{tag}/wheels", "-m", "benchmarks.compile_modules", str(target)]
+        program = [f"/env/{tag}{folder}", "-m", "benchmarks.compile_modules", str(target)]
         assert command == [*program, "--name", name, "--toolchain", "nvcc 13.0.88 9.0a"]
 
 
