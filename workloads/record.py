@@ -15,6 +15,7 @@ __all__ = [
     "Case",
     "CaseRecord",
     "Conditions",
+    "Design",
     "Facts",
     "Kernel",
     "Machine",
@@ -80,6 +81,9 @@ class Facts(_Record, frozen=True):
         Chunks of the request that is split most.
     work_items
         Chunks of all requests together, for one query tile and one KV head.
+    cubin
+        What the GPU runs: SHA-256, first 12 hex digits, of the device code in the library file
+        that holds the kernels. Host code, which also lies there, is left out.
     """
 
     resolved_backend: str | None = None
@@ -89,6 +93,7 @@ class Facts(_Record, frozen=True):
     q_tile: int | None = None
     max_splits: int | None = None
     work_items: int | None = None
+    cubin: str | None = None
 
 
 class Kernel(_Record, frozen=True):
@@ -257,6 +262,30 @@ class Conditions(_Record, frozen=True):
     throttle: int
 
 
+class Design(_Record, frozen=True):
+    """Where a round stands in measuring that was planned beforehand.
+
+    Every round tells what was planned, so the others still tell it when one is missing.
+
+    Attributes
+    ----------
+    run
+        Id of the whole of it; a run that was broken off and went on has several campaigns.
+    stage
+        Name of a part with cases and blocks of its own, e.g. `rounds`, `screen-1`, `confirm`.
+    stacks
+        Tags of the stacks of every block: each block has one round of each, in random order.
+    block, blocks
+        This round's block, from 1, and how many the stage was planned to have.
+    """
+
+    run: str
+    stage: str
+    stacks: tuple[str, ...]
+    block: int
+    blocks: int
+
+
 class Round(_Record, frozen=True):
     """One fresh process of one stack: the unit of analysis.
 
@@ -277,6 +306,8 @@ class Round(_Record, frozen=True):
         The card's state after each pass; empty where it cannot be read.
     cases
         Every case that was planned, whatever became of it.
+    design
+        What this round was a part of; none for a single round, as asv measures it.
     """
 
     schema: int
@@ -291,3 +322,4 @@ class Round(_Record, frozen=True):
     cases: tuple[CaseRecord, ...]
     conditions: tuple[Conditions, ...] = ()
     warnings: tuple[str, ...] = ()
+    design: Design | None = None
