@@ -26,7 +26,7 @@ from benchmarks.plan import KV_MEMORY_GIB, Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress, parse_progress
 from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
-from workloads.record import Case
+from workloads.record import Case, Design
 
 __all__ = ["NOT_INHERITED", "Limits", "Options", "campaign_id", "interleave", "measure_round"]
 
@@ -72,6 +72,8 @@ class Options:
         Bound on the memory for the KV cache.
     limits
         When a process counts as hung.
+    design
+        What the round is a part of, goes into the record; None for a single round.
     """
 
     tier: str
@@ -81,6 +83,7 @@ class Options:
     quick: bool = False
     kv_memory_gib: float = KV_MEMORY_GIB
     limits: Limits = Limits()
+    design: Design | None = None
 
 
 def campaign_id() -> str:
@@ -88,13 +91,15 @@ def campaign_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
-def interleave(tags: Sequence[str], rounds: int, draws: random.Random) -> list[str]:
-    """Return each tag `rounds` times, in blocks that hold every tag once in random order."""
-    order: list[str] = []
-    for _ in range(rounds):
-        block = list(tags)
-        draws.shuffle(block)
-        order += block
+def interleave(
+    tags: Sequence[str], blocks: Sequence[int], draws: random.Random
+) -> list[tuple[int, str]]:
+    """Return block and tag of each round: every block holds every tag once, in random order."""
+    order: list[tuple[int, str]] = []
+    for block in blocks:
+        shuffled = list(tags)
+        draws.shuffle(shuffled)
+        order += [(block, tag) for tag in shuffled]
     return order
 
 
@@ -133,6 +138,7 @@ def measure_round(
         machine=options.machine,
         quick=options.quick,
         kv_memory_gib=options.kv_memory_gib,
+        design=options.design,
     )
     # Each try ends the round, or gives up one case or the view.
     for _ in range(len(plan.cases) + 2):

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from benchmarks.errors import UserError
-from workloads.record import Case
+from workloads.record import Case, Design
 
 __all__ = ["KV_MEMORY_GIB", "Quarantined", "RoundPlan", "load_plan", "parse_gib", "write_plan"]
 
@@ -53,6 +53,8 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Cases to leave out, each with its reason.
     view
         Whether to take CUPTI's view of every launch at the end.
+    design
+        What this round is a part of, goes into the record; None for a single round.
     """
 
     tag: str
@@ -67,6 +69,7 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kv_memory_gib: float = KV_MEMORY_GIB
     quarantine: tuple[Quarantined, ...] = ()
     view: bool = True
+    design: Design | None = None
 
 
 def write_plan(plan: RoundPlan, path: Path) -> None:

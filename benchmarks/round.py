@@ -213,6 +213,7 @@ class _Round:
             cases=tuple(sorted(records, key=lambda r: order[r.case])),
             conditions=tuple(self.conditions),
             warnings=tuple(self.warnings),
+            design=plan.design,
         )
 
 

@@ -13,7 +13,7 @@ import msgspec
 from benchmarks.errors import UserError
 from workloads.record import SCHEMA, Round
 
-__all__ = ["QUICK", "is_quick", "load_round", "load_rounds", "write_round"]
+__all__ = ["QUICK", "is_quick", "load_round", "load_rounds", "round_files", "write_round"]
 
 QUICK: Final = "quick"
 """Warning code of a round that only tries out whether every case runs."""
@@ -93,6 +93,11 @@ def load_round(path: Path) -> Round:
     return round_
 
 
+def round_files(directory: Path) -> list[Path]:
+    """Return the paths of all round files under a directory, in order."""
+    return sorted(directory.rglob(f"*{_SUFFIX}"))
+
+
 def load_rounds(directory: Path) -> tuple[Round, ...]:
     """Read every round file under a directory, ordered by start and id.
 
@@ -102,7 +107,7 @@ def load_rounds(directory: Path) -> tuple[Round, ...]:
         If any of them cannot be read, or two files hold different rounds of one id.
     """
     rounds: dict[str, Round] = {}
-    for path in sorted(directory.rglob(f"*{_SUFFIX}")):
+    for path in round_files(directory):
         round_ = load_round(path)
         if rounds.setdefault(round_.id, round_) != round_:
             msg = f"{path}: another file holds a different round with the id {round_.id}"

@@ -4,41 +4,46 @@ import argparse
 import random
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
-
 from benchmarks.campaign import Options, campaign_id, interleave, measure_round
+from benchmarks.display import Display
 from benchmarks.errors import UserError
 from benchmarks.paths import RECORDED, ROOT, ROUNDS
 from benchmarks.plan import KV_MEMORY_GIB, parse_gib
-from benchmarks.progress import Progress
+from benchmarks.resume import continued
 from benchmarks.rounds import load_round
-from benchmarks.stacks import find_stack
+from benchmarks.stacks import Stack, find_stack
 from benchmarks.venv import ensure_environment, existing_folder
 from workloads.backend import BACKENDS
 from workloads.catalog import TIERS, aliases, cases
 from workloads.policy import POLICIES
-from workloads.record import Case, Round, Status
+from workloads.record import Case, Design, Round, Status
+from workloads.stage import StagePlan, load_stage
 
 __all__ = ["add_parser", "chosen_cases", "render_round"]
 
-_STAGES: Final = {"build": "building", "measure": "measuring"}
+_STAGE: Final = "rounds"
+"""Name of the only stage of a run that the command line plans."""
+_ROUNDS: Final = 5
+_PLANNED: Final = ("rounds", "tier", "cells", "campaign", "record", "machine", "quick")
+"""Options that a plan file stands for."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `run` and `list`."""
     run = subparsers.add_parser("run", help="measure rounds of one or more stacks, interleaved")
-    run.add_argument("tags", nargs="+", metavar="TAG", help="stacks, e.g. v0.6.0 v0.6.1")
-    run.add_argument("--rounds", type=_positive, default=5, help="rounds a stack (default 5)")
-    run.add_argument("--tier", choices=TIERS, default="gate", help="cases (default gate)")
+    run.add_argument("tags", nargs="*", metavar="TAG", help="stacks, e.g. v0.6.0 v0.6.1")
+    run.add_argument("--plan", type=Path, metavar="FILE", help="measure what a plan file asks for")
+    run.add_argument("--rounds", type=_positive, help=f"rounds a stack (default {_ROUNDS})")
+    run.add_argument("--tier", choices=TIERS, help=f"cases (default {TIERS[0]})")
     run.add_argument("--cells", metavar="REGEX", help="only cases whose slug@backend matches")
     run.add_argument("--machine", metavar="NAME", help="name of this kind of machine")
-    run.add_argument("--campaign", metavar="ID", help="go on with an earlier campaign")
+    run.add_argument("--campaign", metavar="ID", help="go on with a run that was broken off")
     run.add_argument("--quick", action="store_true", help="only see that everything runs")
     run.add_argument("--record", action="store_true", help="write where git keeps results")
     run.add_argument(
@@ -48,7 +53,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--modules", type=existing_folder, metavar="DIR", help="prebuilt FlashInfer modules"
     )
     run.add_argument("--kv-memory-gib", type=_gib, default=KV_MEMORY_GIB, metavar="GIB")
-    run.set_defaults(func=_run)
+    run.set_defaults(func=partial(_run, run))
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
     shown.add_argument("what", choices=("cases", "backends", "policies"))
     shown.add_argument("--tier", choices=TIERS, default="sweep")
@@ -89,14 +94,60 @@ def chosen_cases(tier: str, pattern: str | None) -> tuple[Case, ...]:
     return found
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    stacks = {tag: find_stack(tag) for tag in arguments.tags}
-    chosen = chosen_cases(arguments.tier, arguments.cells)
-    options = Options(
-        tier="custom" if arguments.cells else arguments.tier,
-        campaign=arguments.campaign or campaign_id(),
-        directory=RECORDED if arguments.record else ROUNDS,
+def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    plan = _given(parser, arguments) if arguments.plan else _asked(parser, arguments)
+    stacks = {tag: find_stack(tag) for tag in plan.stacks}
+    if len(stacks) < len(plan.stacks):
+        msg = f"a stack is named twice: {' '.join(plan.stacks)} (rounds are told apart by tag)"
+        raise UserError(msg)
+    if arguments.campaign:
+        plan = continued(plan, stacks)
+    _measure(plan, stacks, arguments)
+    return 0
+
+
+def _given(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> StagePlan:
+    """Return the plan of a plan file, which leaves nothing of it to the command line."""
+    named = [f"--{name}" for name in _PLANNED if getattr(arguments, name)]
+    if arguments.tags or named:
+        told = ", ".join([*(["TAG"] if arguments.tags else []), *named])
+        parser.error(f"{told} cannot go with --plan: the plan says it")
+    try:
+        plan = load_stage(arguments.plan)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    if len(set(plan.todo)) < len(plan.todo):
+        msg = f"{arguments.plan} names a block twice in todo"
+        raise UserError(msg)
+    return plan
+
+
+def _asked(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> StagePlan:
+    """Return the plan that the command line makes, with all of its blocks."""
+    if not arguments.tags:
+        parser.error("name the stacks to measure, or a --plan")
+    tier, blocks = arguments.tier or TIERS[0], arguments.rounds or _ROUNDS
+    run = arguments.campaign or campaign_id()
+    return StagePlan(
+        run=run,
+        stage=_STAGE,
+        stacks=tuple(arguments.tags),
+        blocks=blocks,
+        todo=tuple(range(1, blocks + 1)),
+        campaign=run,
+        tier="custom" if arguments.cells else tier,
+        cases=chosen_cases(tier, arguments.cells),
+        directory=str(RECORDED if arguments.record else ROUNDS),
         machine=arguments.machine,
+    )
+
+
+def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.Namespace) -> None:
+    options = Options(
+        tier=plan.tier,
+        campaign=plan.campaign,
+        directory=Path(plan.directory),
+        machine=plan.machine,
         quick=arguments.quick,
         kv_memory_gib=arguments.kv_memory_gib,
     )
@@ -105,46 +156,17 @@ def _run(arguments: argparse.Namespace) -> int:
         for tag, stack in stacks.items()
     }
     draws = random.Random()  # noqa: S311 - an order, not a secret
-    order = interleave(list(stacks), arguments.rounds, draws)
-    for number, tag in enumerate(order, 1):
+    order = interleave(plan.stacks, plan.todo, draws)
+    if not order:
+        sys.stdout.write(f"run {plan.run}: every block was measured before\n")
+    for number, (block, tag) in enumerate(order, 1):
         title = f"round {number}/{len(order)} {tag}"
-        with _Display(title) as watch:
-            path = measure_round(stacks[tag], chosen, options, pythons[tag], watch)
+        design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks)
+        part = replace(options, design=design)
+        with Display(title) as watch:
+            path = measure_round(stacks[tag], plan.cases, part, pythons[tag], watch)
         sys.stdout.write(f"{title}: {render_round(load_round(path), path)}\n")
         sys.stdout.flush()
-    return 0
-
-
-class _Display:
-    """Cells done and time left: a bar on a terminal, nothing in a log (one line a round is)."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Callable[[Progress], None]:
-        self._bar.start()
-        return self._show
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def _show(self, step: Progress) -> None:
-        if step.stage not in _STAGES or not step.total:
-            return
-        if step.stage not in self._tasks:
-            title = f"{self._title}: {_STAGES[step.stage]}"
-            self._tasks[step.stage] = self._bar.add_task(title, total=step.total)
-        self._bar.update(self._tasks[step.stage], completed=step.done + 1)
 
 
 def render_round(round_: Round, path: Path) -> str:
