@@ -82,6 +82,7 @@ class NoiseRule(_Section, frozen=True):
 
     small_below_us: NotNegative
     min_degrees: Count
+    confidence: Annotated[float, msgspec.Meta(gt=0.5, lt=1)]
     blind_above: tuple[Positive, ...]
 
 

@@ -1,15 +1,16 @@
 """Detector `ab`: is head slower or faster than base, cell by cell."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from regress.config import Config, TimeRule
 from regress.detect.decide import Decision, bounds, decide
 from regress.detect.evidence import changes
-from regress.model.cell import Cell
+from regress.model.cell import Cell, Pairs, value
 from regress.model.finding import Finding, Measured, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
 
-__all__ = ["detect_kernel_time", "detect_plan_time"]
+__all__ = ["detect_kernel_time", "detect_plan_time", "is_small"]
 
 _NAME = "ab"
 
@@ -28,24 +29,30 @@ def _detect(
     cells: Sequence[Cell], metric: Metric, rule: TimeRule, config: Config
 ) -> Iterator[Finding]:
     for cell in cells:
-        base, head = cell.base.values(metric), cell.head.values(metric)
-        if base and head:
-            noise = cell.noise.get(metric)
-            small = min(*base, *head) < config.noise.small_below_us
-            limits = bounds(rule, noise, small=small, block=cell.block)
-            decision = decide(base, head, rule, limits, noise)
-            counts = len(base), len(head)
-            yield Finding(
-                detector=_NAME,
-                family=cell.family,
-                series=Series(cell.case, metric),
-                verdict=REASONS[decision.code].verdict,
-                reason=Reason(decision.code, _message(decision, counts, cell)),
-                rounds=RoundIds(cell.base.ids(), cell.head.ids()),
-                gates=rule.gates,
-                measured=decision.measured,
-                evidence=changes(cell, config.evidence),
-            )
+        pairs = cell.pairs(partial(value, metric=metric))
+        if not pairs:
+            continue
+        noise = cell.noise.get(metric)
+        small = is_small(pairs, config)
+        decision = decide(pairs, rule, bounds(rule, noise, small=small, block=cell.block), noise)
+        counts = sum(len(base) for base, _ in pairs), sum(len(head) for _, head in pairs)
+        yield Finding(
+            detector=_NAME,
+            family=cell.family,
+            series=Series(cell.case, metric),
+            verdict=REASONS[decision.code].verdict,
+            reason=Reason(decision.code, _message(decision, counts, cell)),
+            rounds=RoundIds(cell.base.ids(), cell.head.ids()),
+            gates=rule.gates,
+            measured=decision.measured,
+            evidence=changes(cell, config.evidence),
+        )
+
+
+def is_small(pairs: Pairs, config: Config) -> bool:
+    """Whether any kernel time is so short that its cell has minima of its own."""
+    shortest = min(v for stratum in pairs for side in stratum for v in side)
+    return shortest < config.noise.small_below_us
 
 
 def _message(decision: Decision, counts: tuple[int, int], cell: Cell) -> str:

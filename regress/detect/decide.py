@@ -1,17 +1,17 @@
 """The rule between two samples of one number a round: slower, faster, same or undecided."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, log1p
 from statistics import median
 
 from regress.config import TimeRule
+from regress.model.cell import Pairs
 from regress.model.finding import Measured, Ratio
 from regress.model.reason import ReasonCode
-from regress.stats.exact import p_greater
+from regress.stats.exact import Strata, p_greater, swapped
 from regress.stats.shift import Shift, logs, shift
 
-__all__ = ["Bounds", "Decision", "bounds", "decide", "ratio_of"]
+__all__ = ["Bounds", "Decision", "bounds", "decide", "ratio_of", "rounds_needed", "strata_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +50,27 @@ def bounds(rule: TimeRule, noise: float | None, *, small: bool, block: bool) -> 
     )
 
 
-def decide(
-    base_us: Sequence[float],
-    head_us: Sequence[float],
-    rule: TimeRule,
-    limits: Bounds,
-    noise: float | None,
-) -> Decision:
-    """Compare two sides that both have at least one value.
+def strata_of(pairs: Pairs) -> Strata:
+    """Return the logarithms of both sides, stratum by stratum."""
+    return [(logs(base), logs(head)) for base, head in pairs]
+
+
+def decide(pairs: Pairs, rule: TimeRule, limits: Bounds, noise: float | None) -> Decision:
+    """Compare two sides that have at least one stratum with values on both.
 
     A change is an exact one-sided Mann-Whitney test of a shift *beyond* the margin. SAME is
     equivalence: the interval lies inside the floor, and the tests show no shift beyond the least
     margin either, so that a wide floor never hides what is plain to see.
     """
-    base, head = logs(base_us), logs(head_us)
-    beyond = log1p(limits.margin)
-    slower, faster = p_greater(head - beyond, base), p_greater(base - beyond, head)
-    found = shift(base, head, rule.equivalence_alpha)
-    least = log1p(limits.least_margin)
-    plain = min(p_greater(head - least, base), p_greater(base - least, head)) <= rule.alpha
+    strata = strata_of(pairs)
+    beyond, least = log1p(limits.margin), log1p(limits.least_margin)
+    slower, faster = p_greater(strata, beyond), p_greater(swapped(strata), beyond)
+    plain = min(p_greater(strata, least), p_greater(swapped(strata), least)) <= rule.alpha
+    found = shift(strata, rule.equivalence_alpha)
+    base, head = ([v for stratum in side for v in stratum] for side in zip(*pairs, strict=True))
+    rounds = min(len(base), len(head))
     code = ReasonCode.WIDE_INTERVAL
-    if min(len(base), len(head)) < rule.min_rounds:
+    if rounds < rule.min_rounds:
         code = ReasonCode.TOO_FEW_ROUNDS
     elif slower <= rule.alpha:
         code = ReasonCode.SLOWER
@@ -81,15 +81,15 @@ def decide(
     elif max(abs(found.low), abs(found.high)) <= log1p(limits.floor):
         code = ReasonCode.EQUIVALENT
     measured = Measured(
-        base_us=median(base_us),
-        head_us=median(head_us),
+        base_us=median(base),
+        head_us=median(head),
         ratio=ratio_of(found),
         noise=noise,
         floor=limits.floor,
         margin=limits.margin,
         p_slower=slower,
         p_faster=faster,
-        rounds_needed=_rounds_needed(code, found, min(len(base), len(head)), rule, limits),
+        rounds_needed=_rounds_wanted(code, found, rounds, rule, limits),
     )
     return Decision(code, measured)
 
@@ -100,16 +100,23 @@ def ratio_of(found: Shift) -> Ratio:
     return Ratio(exp(found.estimate), low, high, found.confidence)
 
 
-def _rounds_needed(
+def _rounds_wanted(
     code: ReasonCode, found: Shift, rounds: int, rule: TimeRule, limits: Bounds
 ) -> int | None:
-    """Estimate the rounds a side that decide: an interval shrinks with the root of their number."""
     if code is ReasonCode.TOO_FEW_ROUNDS:
         return rule.min_rounds
     if code is not ReasonCode.WIDE_INTERVAL:
         return None
+    return rounds_needed(found, rounds, limits.floor, rule.most_rounds)
+
+
+def rounds_needed(found: Shift, rounds: int, floor: float, most: int) -> int | None:
+    """Estimate the rounds a side that decide: an interval shrinks with the root of their number.
+
+    None if it would take more than `most`.
+    """
     reach = max(found.high - found.estimate, found.estimate - found.low)
-    gap = abs(abs(found.estimate) - log1p(limits.floor))
+    gap = abs(abs(found.estimate) - log1p(floor))
     factor = reach / gap if gap else inf
     needed = rounds * factor**2
-    return max(ceil(needed), rounds + 1) if needed <= rule.most_rounds else None
+    return max(ceil(needed), rounds + 1) if needed <= most else None

@@ -11,7 +11,7 @@ __all__ = ["surely_above", "versus"]
 
 def versus(slow_us: Sequence[float], fast_us: Sequence[float], alpha: float) -> Ratio:
     """Return the first's time over the second's; each end of the interval errs with `alpha`."""
-    return ratio_of(shift(logs(fast_us), logs(slow_us), alpha))
+    return ratio_of(shift([(logs(fast_us), logs(slow_us))], alpha))
 
 
 def surely_above(ratio: Ratio, bound: float) -> bool:

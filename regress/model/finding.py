@@ -21,6 +21,8 @@ class Metric(StrEnum):
     """Kernel time, in microseconds."""
     PLAN_TIME = "plan_time"
     """Host time of plan(), in microseconds."""
+    SPREAD = "spread"
+    """Slower half of a round's pass medians over the faster half: 1 if all passes agree."""
     ERROR = "error"
     """Relative L2 error against the reference."""
 
@@ -61,13 +63,20 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ratio
         Head over base.
     noise
-        Standard deviation between processes, relative; None if too few rounds show it.
+        Standard deviation between processes, relative, as an upper bound; None if too few rounds
+        show it.
     floor, margin
         Differences up to `floor` count as SAME, those beyond `margin` as a change; relative.
     p_slower, p_faster
         One-sided exact p-values of a shift beyond the margin.
     rounds_needed
         Rounds a side that would probably decide; None if decided or if more would not help.
+    cycles
+        Head over base in SM cycles (time by the clock read beside it): a ratio of times that the
+        cycles do not show is one of clocks. None where clocks cannot be read.
+    p_adjusted
+        The smaller p-value, adjusted for all cells that were tested with it (Holm); None where
+        each cell is tested alone.
     """
 
     base_us: float
@@ -79,6 +88,8 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p_slower: float
     p_faster: float
     rounds_needed: int | None = None
+    cycles: Ratio | None = None
+    p_adjusted: float | None = None
 
 
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

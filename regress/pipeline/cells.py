@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from regress.config import Config
+from regress.config import Config, NoiseRule
 from regress.model.cell import Cell, Observation, Side, value
 from regress.model.finding import Metric
-from regress.stats.noise import pooled_sd
+from regress.stats.noise import pooled_sd, upper_sd
 from workloads.record import Case, Round
 
 __all__ = ["Index", "build_cells", "choose_campaign", "index"]
@@ -16,7 +16,7 @@ __all__ = ["Index", "build_cells", "choose_campaign", "index"]
 Index = Mapping[Case, tuple[Observation, ...]]
 """Every observation of a case in some rounds, in order of their start."""
 
-_TIMES: Final = (Metric.KERNEL_TIME, Metric.PLAN_TIME)
+_NOISY: Final = (Metric.KERNEL_TIME, Metric.PLAN_TIME, Metric.SPREAD)
 
 
 def index(rounds: Iterable[Round]) -> Index:
@@ -48,7 +48,7 @@ class _Noise:
     """Noise of every case, over all stacks at hand under one set-up."""
 
     by_stack: tuple[Index, ...]
-    min_degrees: int
+    rule: NoiseRule
 
     def of(self, case: Case) -> dict[Metric, float]:
         groups: dict[tuple[int, str], list[Observation]] = defaultdict(list)
@@ -56,12 +56,12 @@ class _Noise:
             for o in stack.get(case, ()):
                 groups[number, o.campaign].append(o)
         found = {}
-        for metric in _TIMES:
+        for metric in _NOISY:
             samples = ((value(o.record, metric) for o in group) for group in groups.values())
             measured = ([v for v in s if v is not None] for s in samples)
-            noise = pooled_sd(measured, self.min_degrees)
-            if noise is not None:
-                found[metric] = noise
+            sd, degrees = pooled_sd(measured)
+            if degrees >= self.rule.min_degrees:
+                found[metric] = upper_sd(sd, degrees, self.rule.confidence)
         return found
 
 
@@ -72,7 +72,7 @@ def build_cells(
 
     `others` are further stacks under the same set-up; their rounds only tell the noise.
     """
-    noise = _Noise((base, head, *others), config.noise.min_degrees)
+    noise = _Noise((base, head, *others), config.noise)
     cells = []
     for case, family in wanted.items():
         sides = base.get(case, ()), head.get(case, ())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regress.stats.exact import Floats, critical, null_cdf
+from regress.stats.exact import Floats, Strata, critical, null_cdf, sizes_of
 
 __all__ = ["Shift", "logs", "shift"]
 
@@ -17,7 +17,7 @@ class Shift:
     Attributes
     ----------
     estimate
-        Hodges-Lehmann estimate, the median of all pairwise differences.
+        Hodges-Lehmann estimate, the median of all pairwise differences within strata.
     low, high
         Ends of the distribution-free interval; infinite where so few values bound nothing.
     confidence
@@ -35,17 +35,18 @@ def logs(values: Sequence[float]) -> Floats:
     return np.log(np.asarray(values, dtype=np.float64))
 
 
-def shift(base: Floats, head: Floats, alpha: float) -> Shift:
+def shift(strata: Strata, alpha: float) -> Shift:
     """Estimate the shift from base to head; each end of the interval errs with at most `alpha`.
 
-    Both arguments are logarithms and not empty. The interval holds the shifts that the one-sided
+    Some stratum must have values on both sides. The interval holds the shifts that the one-sided
     exact tests at `alpha` do not reject (Hodges and Lehmann 1963; Moses).
     """
-    differences = np.sort((head[:, None] - base[None, :]).ravel())
+    pairs = [(head[:, None] - base[None, :]).ravel() for base, head in strata]
+    differences = np.sort(np.concatenate(pairs))
     estimate = float(np.median(differences))
-    cut = critical(len(base), len(head), alpha)
+    sizes = sizes_of(strata)
+    cut = critical(sizes, alpha)
     if cut is None:
         return Shift(estimate, -np.inf, np.inf, 0.0)
-    confidence = 1 - 2 * float(null_cdf(len(base), len(head))[cut])
-    low, high = float(differences[cut]), float(differences[-1 - cut])
-    return Shift(estimate, low, high, confidence)
+    confidence = 1 - 2 * float(null_cdf(sizes)[cut])
+    return Shift(estimate, float(differences[cut]), float(differences[-1 - cut]), confidence)
