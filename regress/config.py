@@ -1,6 +1,7 @@
 """The configuration: strict, versioned, and the only home of thresholds."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,12 +12,14 @@ from regress.errors import UsageError
 
 __all__ = [
     "DEFAULT_FILE",
+    "AbRule",
     "Allowance",
     "BackendsRule",
     "Config",
     "ErrorRule",
     "EvidenceRule",
     "NoiseRule",
+    "SpreadRule",
     "TimeRule",
     "load_config",
     "parse_config",
@@ -77,6 +80,40 @@ class TimeRule(_Section, frozen=True):
     margin: Allowance
 
 
+class SpreadRule(_Section, frozen=True):
+    """When a kernel became noisier within a process; see the comments in `default.toml`."""
+
+    fails: bool
+    min_rounds: Count
+    alpha: Alpha
+    margin: Allowance
+
+
+class AbRule(_Section, frozen=True):
+    """How `ab` measures and decides; see the comments in `default.toml`."""
+
+    looks: tuple[Count, ...]
+    screen_alpha: Alpha
+    confirm_rounds: Count
+    family_alpha: Alpha
+    spread_alpha: Alpha
+    equivalence_alpha: Alpha
+    most_rounds: Count
+    margin: Positive
+
+    def __post_init__(self) -> None:
+        """Refuse looks that do not grow.
+
+        Raises
+        ------
+        ValueError
+            msgspec makes it a validation error with the setting's path.
+        """
+        if not self.looks or any(a >= b for a, b in pairwise(self.looks)):
+            msg = "`looks` must be numbers of rounds that grow"
+            raise ValueError(msg)
+
+
 class NoiseRule(_Section, frozen=True):
     """How a cell's own noise is found and told."""
 
@@ -118,6 +155,8 @@ class Config(_Section, frozen=True):
     version: int
     kernel_time: TimeRule
     plan_time: TimeRule
+    spread: SpreadRule
+    ab: AbRule
     noise: NoiseRule
     error: ErrorRule
     evidence: EvidenceRule

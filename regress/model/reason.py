@@ -20,6 +20,9 @@ class ReasonCode(StrEnum):
     TOO_FEW_ROUNDS = "too-few-rounds"
     WIDE_INTERVAL = "wide-interval"
     INSIDE_NOISE = "inside-noise"
+    NOT_CONFIRMED = "not-confirmed"
+    NOISE_ALARM = "noise-alarm"
+    MORE_SPREAD = "more-spread"
     ERROR_GREW = "error-grew"
     ERROR_MISSING = "error-missing"
     SKIPPED = "skipped"
@@ -31,6 +34,7 @@ class ReasonCode(StrEnum):
     ONE_SIDED = "planned-on-one-side"
     NEVER_PLANNED = "never-planned"
     MISSING = "missing-from-round"
+    MISSING_ROUND = "missing-round"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,21 @@ REASONS: Final = {
         Verdict.UNDECIDED,
         "A shift above the smallest margin is shown, but not above this noisy cell's own.",
         "Look at the cell's rounds; measure on a quieter machine or more rounds.",
+    ),
+    ReasonCode.NOT_CONFIRMED: Explanation(
+        Verdict.UNDECIDED,
+        "The confirming rounds hint at a shift, but not enough for all suspects tested together.",
+        "Run `ab` again for these cells alone (--cells): fewer suspects need less evidence.",
+    ),
+    ReasonCode.NOISE_ALARM: Explanation(
+        Verdict.UNDECIDED,
+        "Times differ, yet device code, plan, launch shape, backend and toolchain are identical.",
+        "Suspect the measurement: measure again, on another card if there is one.",
+    ),
+    ReasonCode.MORE_SPREAD: Explanation(
+        Verdict.VARIANCE,
+        "The passes of a round differ more in head than in base: it is slow now and then.",
+        "Look at the passes of head's rounds (`regress show --all`); tail latency will show it.",
     ),
     ReasonCode.ERROR_GREW: Explanation(
         Verdict.BROKEN,
@@ -129,6 +148,11 @@ REASONS: Final = {
         Verdict.NO_DATA,
         "Rounds that must hold the case by their tier, or like others of their campaign, lack it.",
         "Restore the files of the named rounds, or measure them again with today's catalog.",
+    ),
+    ReasonCode.MISSING_ROUND: Explanation(
+        Verdict.NO_DATA,
+        "A round that was planned has no file, or was broken off.",
+        "Give the command that measured it again: it goes on with what is missing.",
     ),
 }
 
