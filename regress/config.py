@@ -21,6 +21,7 @@ __all__ = [
     "NoiseRule",
     "SpreadRule",
     "TimeRule",
+    "WaiversRule",
     "load_config",
     "parse_config",
 ]
@@ -149,6 +150,12 @@ class BackendsRule(_Section, frozen=True):
     rank_swap: AtLeastOne
 
 
+class WaiversRule(_Section, frozen=True):
+    """When a waiver is too broad to apply."""
+
+    most_share: Share
+
+
 class Config(_Section, frozen=True):
     """All thresholds; `default.toml` holds the defaults and says what each one does."""
 
@@ -161,6 +168,7 @@ class Config(_Section, frozen=True):
     error: ErrorRule
     evidence: EvidenceRule
     backends: BackendsRule
+    waivers: WaiversRule
 
 
 def load_config(path: Path | None = None) -> Config:

@@ -12,19 +12,23 @@ __all__ = ["cell_verdicts", "gate", "worst_first"]
 
 
 def cell_verdicts(findings: Iterable[Finding]) -> tuple[CellVerdict, ...]:
-    """Join the findings that count, case by case."""
-    grouped: dict[Case, list[Finding]] = {}
+    """Join the findings that count, case by case; a waived one counts as WAIVED, never as SAME."""
+    families: dict[Case, str] = {}
+    grouped: dict[Case, list[Verdict]] = {}
     for finding in findings:
-        if finding.gates:
-            grouped.setdefault(finding.series.case, []).append(finding)
-    return tuple(
-        CellVerdict(case, found[0].family, join(f.verdict for f in found))
-        for case, found in grouped.items()
-    )
+        if finding.gates or finding.waived is not None:
+            case = finding.series.case
+            families[case] = finding.family
+            verdict = finding.verdict if finding.gates else Verdict.WAIVED
+            grouped.setdefault(case, []).append(verdict)
+    return tuple(CellVerdict(case, families[case], join(found)) for case, found in grouped.items())
 
 
 def gate(cells: Sequence[CellVerdict]) -> tuple[Verdict, ExitCode]:
-    """Return the run's verdict and exit code. A run without any judged cell is no pass."""
+    """Return the run's verdict and exit code. A run without any judged cell is no pass.
+
+    A waived cell was judged: a run of nothing else is WAIVED and passes under that name.
+    """
     if not cells:
         return Verdict.NO_DATA, ExitCode.NO_DATA
     verdicts = [cell.verdict for cell in cells]

@@ -123,16 +123,18 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     family
         Family of the catalog, or `uncatalogued`.
     gates
-        Whether it counts for the exit code; otherwise it is information.
+        Whether it counts for the exit code; otherwise it is information, or waived.
     measured
         Figures, for findings about time.
     evidence
         What else differs; empty if nothing does.
+    waived
+        Number of the waiver that accepts it; null if none does.
 
     Raises
     ------
     ValueError
-        If the reason does not go with the verdict.
+        If the reason does not go with the verdict, or if it is waived and gates all the same.
     """
 
     detector: str
@@ -144,8 +146,12 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gates: bool = True
     measured: Measured | None = None
     evidence: tuple[Change, ...] = ()
+    waived: int | None = None
 
     def __post_init__(self) -> None:
         if REASONS[self.reason.code].verdict is not self.verdict:
             msg = f"reason {self.reason.code} does not go with {self.verdict}"
+            raise ValueError(msg)
+        if self.gates and self.waived is not None:
+            msg = "a waived finding does not count"
             raise ValueError(msg)

@@ -7,15 +7,16 @@ import msgspec
 from regress.errors import ExitCode
 from regress.model.finding import Finding, RoundIds
 from regress.model.verdict import Verdict
+from regress.model.waiver import WaiverUse
 from workloads.record import Case
 
-__all__ = ["CHECK_SCHEMA", "Blind", "CellVerdict", "CheckReport", "Unmeasured"]
+__all__ = ["CHECK_SCHEMA", "Blind", "CellVerdict", "CheckReport", "Pinned", "Unmeasured"]
 
-CHECK_SCHEMA: Final = 1
+CHECK_SCHEMA: Final = 2
 
 
 class CellVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The join of all findings about a case that count."""
+    """The join of all findings about a case that count; a waived one adds WAIVED."""
 
     case: Case
     family: str
@@ -35,6 +36,13 @@ class Blind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     above: float
     cells: int
+
+
+class Pinned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a stack is written down: a file of this repository, and a line from 1."""
+
+    file: str
+    line: int
 
 
 class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +72,10 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Ids of all rounds that were looked at.
     warnings
         What was left aside or is doubtful, one line each.
+    waiver_file, waivers
+        The waivers that were asked, each with what became of it; null and empty without any.
+    pinned
+        Where the list of stacks has head; null for an ad-hoc stack.
     """
 
     schema: int
@@ -82,3 +94,6 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blind: tuple[Blind, ...]
     rounds: RoundIds
     warnings: tuple[str, ...]
+    waiver_file: str | None = None
+    waivers: tuple[WaiverUse, ...] = ()
+    pinned: Pinned | None = None

@@ -10,7 +10,7 @@ __all__ = ["EXIT_CODES", "WORST_FIRST", "Verdict", "join"]
 
 
 class Verdict(StrEnum):
-    """What is said of one series of a cell."""
+    """What is said of one series of a cell; WAIVED is said of cells and runs alone."""
 
     REGRESSION = "REGRESSION"
     """Shown slower, by more than the cell's margin."""
@@ -30,6 +30,8 @@ class Verdict(StrEnum):
     """Had data, has none or not always."""
     NO_DATA = "NO_DATA"
     """Should have been measured and was not even planned."""
+    WAIVED = "WAIVED"
+    """Shown worse, and the owner accepts it for now; what was shown is in the findings."""
 
 
 WORST_FIRST: Final = (
@@ -39,6 +41,7 @@ WORST_FIRST: Final = (
     Verdict.VARIANCE,
     Verdict.NO_DATA,
     Verdict.UNDECIDED,
+    Verdict.WAIVED,
     Verdict.IMPROVEMENT,
     Verdict.NEW,
     Verdict.SAME,
@@ -52,6 +55,7 @@ EXIT_CODES: Final = {
     Verdict.VARIANCE: ExitCode.PASS,
     Verdict.NO_DATA: ExitCode.NO_DATA,
     Verdict.UNDECIDED: ExitCode.UNDECIDED,
+    Verdict.WAIVED: ExitCode.PASS,
     Verdict.NEW: ExitCode.PASS,
     Verdict.IMPROVEMENT: ExitCode.PASS,
     Verdict.SAME: ExitCode.PASS,

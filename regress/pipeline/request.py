@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from regress.errors import UsageError
+from regress.model.waiver import Waivers
 from workloads import catalog
 from workloads.record import Case, Round
 
@@ -36,6 +37,8 @@ class Request:
         Regular expression searched for in `workload@backend`, or None for all.
     command
         Reproduces the request.
+    waivers
+        What is accepted, and the day; None if nothing is.
     """
 
     roots: tuple[Path, ...]
@@ -43,6 +46,7 @@ class Request:
     tier: str
     pattern: str | None
     command: str
+    waivers: Waivers | None = None
 
     def settle(self, *sides: Iterable[Round]) -> "Request":
         """Return the request with a tier: the largest up to nightly that every side measured.
