@@ -37,7 +37,7 @@ __all__ = [
     "modules_folder",
 ]
 
-COMPANIONS: Final = ("asv_runner", "msgspec")
+COMPANIONS: Final = ("asv_runner", "msgspec", "pyelftools")
 """What a stack environment needs beside its pins; versions are those of this interpreter."""
 _STAMP: Final = "complete.json"
 _REMEDY: Final = (

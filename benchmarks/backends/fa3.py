@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from benchmarks.backends.adapter import Libraries, Prepared, Unsupported
+from benchmarks.backends.device_code import extension_hash
 from benchmarks.measure.inputs import Inputs, torch_dtype
 from workloads.backend import PACKS, SPLITS, kvcache_name
 from workloads.record import Facts
@@ -153,6 +154,7 @@ class _Metadata:
             splits_kv=max(splits) > 1,
             max_splits=max(splits),
             work_items=sum(splits),
+            cubin=extension_hash("fa3_fwd._C"),
         )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from benchmarks.backends.adapter import Libraries, Prepared, Unsupported
+from benchmarks.backends.device_code import extension_hash
 from benchmarks.measure.inputs import Inputs
+from workloads.record import Facts
 from workloads.shape import DType
 
 __all__ = ["NAMES", "prepare"]
@@ -40,7 +42,9 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     if shape.page_size % _PAGE_MULTIPLE:
         msg = f"flash-attn wants pages of a multiple of {_PAGE_MULTIPLE}, not {shape.page_size}"
         raise Unsupported(msg)
-    return Prepared(launch=_launch(inputs))
+    return Prepared(
+        launch=_launch(inputs), facts=lambda: Facts(cubin=extension_hash("flash_attn_2_cuda"))
+    )
 
 
 def _launch(inputs: Inputs) -> Callable[[], Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.backends.device_code import code_hash, loaded_libraries
 from benchmarks.measure.inputs import torch_dtype
 from workloads.catalog import cases
 from workloads.shape import DType
@@ -42,15 +43,42 @@ class Module:
 
     def spec(self) -> Any:
         """Return FlashInfer's `JitSpec`, with the arguments its wrappers use without options."""
-        import torch
         from flashinfer.jit.attention import modules
+
+        if self.path == "decode":
+            return modules.gen_batch_decode_module(*self._arguments())
+        return modules.gen_batch_prefill_module(
+            self.path, *self._arguments(), use_fp16_qk_reduction=False
+        )
+
+    def cubin(self) -> str | None:
+        """Return the hash of this module's device code; None unless the module is loaded."""
+        try:
+            name = self._name()
+        except (ImportError, AttributeError, TypeError):
+            return None
+        # From 0.7 on fa2's file has more after the name.
+        named = [p for p in loaded_libraries() if p.suffix == ".so" and p.stem.startswith(name)]
+        found = [p for p in named if p.stem.endswith("_sm90") == (self.path == "fa3")]
+        return code_hash(found[0]) if len(found) == 1 else None
+
+    def _name(self) -> str:
+        from flashinfer.jit.attention import modules
+
+        if self.path == "decode":
+            return str(modules.get_batch_decode_uri(*self._arguments()))
+        return str(
+            modules.get_batch_prefill_uri(
+                self.path, *self._arguments(), use_fp16_qk_reduction=False
+            )
+        )
+
+    def _arguments(self) -> tuple[Any, ...]:
+        import torch
 
         q, kv, d = torch_dtype(self.dtype), torch_dtype(self.kv_dtype), self.head_dim
         no_options = (0, False, False)
-        common = (q, kv, q, torch.int32, d, d, *no_options)
-        if self.path == "decode":
-            return modules.gen_batch_decode_module(*common)
-        return modules.gen_batch_prefill_module(self.path, *common, use_fp16_qk_reduction=False)
+        return q, kv, q, torch.int32, d, d, *no_options
 
 
 def modules_needed() -> tuple[Module, ...]:

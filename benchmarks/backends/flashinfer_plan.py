@@ -8,7 +8,10 @@ a fact is None.
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from benchmarks.backends.adapter import Prepared
+from benchmarks.backends.flashinfer_modules import Module
 from benchmarks.measure.inputs import Inputs, torch_dtype
 from workloads.record import Facts
 
@@ -64,9 +67,18 @@ def planned(
     return Prepared(
         launch=lambda: wrapper.run(inputs.q, cache, out=out),
         plan=plan,
-        facts=lambda: plan_facts(wrapper, resolved(), inputs.kv_lens),
+        facts=lambda: msgspec.structs.replace(
+            plan_facts(wrapper, resolved(), inputs.kv_lens), cubin=_cubin(inputs, resolved())
+        ),
         workspace_bytes=workspace_bytes(wrapper),
     )
+
+
+def _cubin(inputs: Inputs, resolved: str | None) -> str | None:
+    shape, path = inputs.workload.shape, resolved or "decode"
+    if path not in {"decode", "fa2", "fa3"}:
+        return None
+    return Module(path, shape.dtype, shape.kv_dtype, shape.head_dim).cubin()
 
 
 def plan_facts(wrapper: Any, resolved: str | None, kv_lens: Sequence[int]) -> Facts:
