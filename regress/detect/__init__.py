@@ -7,6 +7,7 @@ from regress.config import Config
 from regress.detect.ab import detect_kernel_time, detect_plan_time
 from regress.detect.correctness import detect_correctness
 from regress.detect.coverage import detect_coverage
+from regress.detect.spread import detect_spread
 from regress.model.cell import Cell
 from regress.model.finding import Finding
 
@@ -20,4 +21,5 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     detect_correctness,
     detect_kernel_time,
     detect_plan_time,
+    detect_spread,
 )

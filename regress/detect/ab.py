@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from regress.config import Config, TimeRule
-from regress.detect.decide import Decision, bounds, decide
-from regress.detect.evidence import changes
+from regress.detect.decide import bounds, decide
+from regress.detect.evidence import changes, cycles_ratio, same_kernel
 from regress.model.cell import Cell, Pairs, value
 from regress.model.finding import Finding, Measured, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
 
-__all__ = ["detect_kernel_time", "detect_plan_time", "is_small"]
+__all__ = ["detect_kernel_time", "detect_plan_time", "is_small", "judged"]
 
 _NAME = "ab"
 
@@ -35,18 +37,26 @@ def _detect(
         noise = cell.noise.get(metric)
         small = is_small(pairs, config)
         decision = decide(pairs, rule, bounds(rule, noise, small=small, block=cell.block), noise)
+        code = judged(decision.code, cell)
+        measured = replace(decision.measured, cycles=cycles_ratio(cell, rule.equivalence_alpha))
         counts = sum(len(base) for base, _ in pairs), sum(len(head) for _, head in pairs)
         yield Finding(
             detector=_NAME,
             family=cell.family,
             series=Series(cell.case, metric),
-            verdict=REASONS[decision.code].verdict,
-            reason=Reason(decision.code, _message(decision, counts, cell)),
+            verdict=REASONS[code].verdict,
+            reason=Reason(code, _message(code, measured, counts, cell)),
             rounds=RoundIds(cell.base.ids(), cell.head.ids()),
             gates=rule.gates,
-            measured=decision.measured,
+            measured=measured,
             evidence=changes(cell, config.evidence),
         )
+
+
+def judged(code: ReasonCode, cell: Cell) -> ReasonCode:
+    """Return the code, or that of a noise alarm if the same kernel is said to have changed."""
+    change = code in {ReasonCode.SLOWER, ReasonCode.FASTER}
+    return ReasonCode.NOISE_ALARM if change and same_kernel(cell) else code
 
 
 def is_small(pairs: Pairs, config: Config) -> bool:
@@ -55,8 +65,7 @@ def is_small(pairs: Pairs, config: Config) -> bool:
     return shortest < config.noise.small_below_us
 
 
-def _message(decision: Decision, counts: tuple[int, int], cell: Cell) -> str:
-    measured = decision.measured
+def _message(code: ReasonCode, measured: Measured, counts: tuple[int, int], cell: Cell) -> str:
     text = {
         ReasonCode.SLOWER: f"slower beyond {measured.margin:.1%}, p = {measured.p_slower:.3g}",
         ReasonCode.FASTER: f"faster beyond {measured.margin:.1%}, p = {measured.p_faster:.3g}",
@@ -66,8 +75,9 @@ def _message(decision: Decision, counts: tuple[int, int], cell: Cell) -> str:
         ),
         ReasonCode.INSIDE_NOISE: f"shift shown, but this cell's margin is {measured.margin:.1%}",
         ReasonCode.WIDE_INTERVAL: f"not shown equal within {measured.floor:.1%}; {_cure(measured)}",
-    }[decision.code]
-    if decision.code is ReasonCode.TOO_FEW_ROUNDS:
+        ReasonCode.NOISE_ALARM: f"the same kernel, yet times differ beyond {measured.margin:.1%}",
+    }[code]
+    if code is ReasonCode.TOO_FEW_ROUNDS:
         return text
     across = " (no campaign holds both sides: compared across campaigns)" if cell.block else ""
     return f"{text}, {counts[0]} against {counts[1]} rounds{across}"

@@ -5,18 +5,28 @@ the error rate of these tests is that of the whole run (data splitting). Each te
 Holm's adjustment holds however the cells depend on each other, as cells of one process do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log1p
+from typing import NamedTuple
 
-from regress.config import AbRule
-from regress.detect.screen import Limits
-from regress.model.reason import ReasonCode
+from msgspec.structs import replace
+
+from regress.config import AbRule, Config
+from regress.detect.ab import judged
+from regress.detect.decide import measured_of, rounds_needed, rounds_of, strata_of
+from regress.detect.evidence import changes, cycles_ratio
+from regress.detect.screen import Limits, limits_of
+from regress.detect.spread import spread_finding
+from regress.model.cell import Cell, value
+from regress.model.finding import Finding, Measured, Metric, RoundIds, Series
+from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.stats.exact import Strata, p_greater, swapped
 from regress.stats.holm import holm
 from regress.stats.shift import Shift, shift
 
-__all__ = ["Confirmed", "Suspect", "confirm"]
+__all__ = ["Confirmed", "PValues", "Suspect", "confirm", "detect_confirmed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,19 @@ class Suspect:
     limits: Limits
 
 
+class PValues(NamedTuple):
+    """Of one suspect: exact and one-sided, and the same adjusted for all suspects.
+
+    Slower and faster are beyond the margin; noisier is a growth of the spread.
+    """
+
+    slower: float
+    faster: float
+    adjusted_slower: float
+    adjusted_faster: float
+    adjusted_noisier: float
+
+
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """What the confirmation says of a suspect.
@@ -36,23 +59,16 @@ class Confirmed:
     ----------
     code
         Of its time.
+    noisier
+        Whether its spread is shown to have grown.
     found
         Shift of its time.
-    p_slower, p_faster, p_noisier
-        Exact one-sided p-values beyond margin or spread.
-    adjusted
-        The smaller of the first two, adjusted for all suspects.
-    noisier
-        Whether the spread is shown to have grown; `p_noisier` is adjusted likewise for that.
     """
 
     code: ReasonCode
-    found: Shift
-    p_slower: float
-    p_faster: float
-    p_noisier: float
-    adjusted: float
     noisier: bool
+    found: Shift
+    p: PValues
 
 
 def confirm(suspects: Sequence[Suspect], rule: AbRule) -> tuple[Confirmed, ...]:
@@ -60,33 +76,89 @@ def confirm(suspects: Sequence[Suspect], rule: AbRule) -> tuple[Confirmed, ...]:
     slower = [p_greater(s.time, log1p(s.limits.margin)) for s in suspects]
     faster = [p_greater(swapped(s.time), log1p(s.limits.margin)) for s in suspects]
     noisier = [p_greater(s.spread, log1p(s.limits.spread)) for s in suspects]
-    told = zip(
-        suspects, slower, faster, noisier, holm(slower), holm(faster), holm(noisier), strict=True
-    )
+    columns = zip(slower, faster, holm(slower), holm(faster), holm(noisier), strict=True)
     return tuple(
-        _decide(suspect, rule, (p_slow, p_fast, p_noisy), (slow, fast), noisy)
-        for suspect, p_slow, p_fast, p_noisy, slow, fast, noisy in told
+        _decide(suspect, PValues(*row), rule)
+        for suspect, row in zip(suspects, columns, strict=True)
     )
 
 
-def _decide(
-    suspect: Suspect,
-    rule: AbRule,
-    p_values: tuple[float, float, float],
-    adjusted: tuple[float, float],
-    noisier: float,
-) -> Confirmed:
+def _decide(suspect: Suspect, p: PValues, rule: AbRule) -> Confirmed:
     found = shift(suspect.time, rule.equivalence_alpha)
-    slower, faster = adjusted
-    if slower <= rule.family_alpha:
+    if p.adjusted_slower <= rule.family_alpha:
         code = ReasonCode.SLOWER
-    elif faster <= rule.family_alpha:
+    elif p.adjusted_faster <= rule.family_alpha:
         code = ReasonCode.FASTER
-    elif min(p_values[:2]) <= rule.screen_alpha:
+    elif min(p.slower, p.faster) <= rule.screen_alpha:
         code = ReasonCode.NOT_CONFIRMED
     elif max(abs(found.low), abs(found.high)) <= log1p(suspect.limits.floor):
         code = ReasonCode.EQUIVALENT
     else:
         code = ReasonCode.WIDE_INTERVAL
-    noisy = noisier <= rule.spread_alpha
-    return Confirmed(code, found, *p_values, min(adjusted), noisier=noisy)
+    return Confirmed(code, p.adjusted_noisier <= rule.spread_alpha, found, p)
+
+
+def detect_confirmed(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:
+    """Say what the confirming rounds show of each suspect.
+
+    Every cell must have times on both sides.
+    """
+    suspects = [
+        Suspect(
+            _strata(cell, Metric.KERNEL_TIME),
+            _strata(cell, Metric.SPREAD),
+            limits_of(cell, config),
+        )
+        for cell in cells
+    ]
+    for cell, suspect, told in zip(cells, suspects, confirm(suspects, config.ab), strict=True):
+        yield _time_finding(cell, suspect, told, config)
+        if told.noisier:
+            yield spread_finding(cell, config, told.p.adjusted_noisier)
+
+
+def _strata(cell: Cell, metric: Metric) -> Strata:
+    return strata_of(cell.pairs(partial(value, metric=metric)))
+
+
+def _time_finding(cell: Cell, suspect: Suspect, told: Confirmed, config: Config) -> Finding:
+    pairs = cell.pairs(partial(value, metric=Metric.KERNEL_TIME))
+    noise, limits = cell.noise.get(Metric.KERNEL_TIME), suspect.limits
+    p_values = told.p.slower, told.p.faster
+    measured = measured_of(pairs, told.found, noise, (limits.floor, limits.margin), p_values)
+    code, rounds = judged(told.code, cell), rounds_of(pairs)
+    wide = code is ReasonCode.WIDE_INTERVAL
+    needed = rounds_needed(told.found, rounds, limits.floor, config.ab.most_rounds)
+    measured = replace(
+        measured,
+        rounds_needed=needed if wide else None,
+        cycles=cycles_ratio(cell, config.ab.equivalence_alpha),
+        p_adjusted=min(told.p.adjusted_slower, told.p.adjusted_faster),
+    )
+    return Finding(
+        detector="ab",
+        family=cell.family,
+        series=Series(cell.case, Metric.KERNEL_TIME),
+        verdict=REASONS[code].verdict,
+        reason=Reason(code, f"{_message(code, measured)}, {rounds} fresh rounds a side"),
+        rounds=RoundIds(cell.base.ids(), cell.head.ids()),
+        measured=measured,
+        evidence=changes(cell, config.evidence),
+    )
+
+
+def _message(code: ReasonCode, measured: Measured) -> str:
+    confirmed = f"beyond {measured.margin:.1%}, p = {measured.p_adjusted:.2g} adjusted"
+    cure = (
+        f"about {measured.rounds_needed} rounds a side would decide"
+        if measured.rounds_needed
+        else "too near the floor or too noisy for more rounds to decide"
+    )
+    return {
+        ReasonCode.SLOWER: f"confirmed slower {confirmed}",
+        ReasonCode.FASTER: f"confirmed faster {confirmed}",
+        ReasonCode.NOISE_ALARM: f"the same kernel, yet times differ {confirmed}",
+        ReasonCode.NOT_CONFIRMED: f"a shift hinted at, not confirmed {confirmed}",
+        ReasonCode.EQUIVALENT: f"suspected, then shown equal within {measured.floor:.1%}",
+        ReasonCode.WIDE_INTERVAL: f"not shown equal within {measured.floor:.1%}; {cure}",
+    }[code]

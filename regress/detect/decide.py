@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, log1p
 from statistics import median
 
+from msgspec.structs import replace
+
 from regress.config import TimeRule
 from regress.model.cell import Pairs
 from regress.model.finding import Measured, Ratio
@@ -11,7 +13,17 @@ from regress.model.reason import ReasonCode
 from regress.stats.exact import Strata, p_greater, swapped
 from regress.stats.shift import Shift, logs, shift
 
-__all__ = ["Bounds", "Decision", "bounds", "decide", "ratio_of", "rounds_needed", "strata_of"]
+__all__ = [
+    "Bounds",
+    "Decision",
+    "bounds",
+    "decide",
+    "measured_of",
+    "ratio_of",
+    "rounds_needed",
+    "rounds_of",
+    "strata_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +79,7 @@ def decide(pairs: Pairs, rule: TimeRule, limits: Bounds, noise: float | None) ->
     slower, faster = p_greater(strata, beyond), p_greater(swapped(strata), beyond)
     plain = min(p_greater(strata, least), p_greater(swapped(strata), least)) <= rule.alpha
     found = shift(strata, rule.equivalence_alpha)
-    base, head = ([v for stratum in side for v in stratum] for side in zip(*pairs, strict=True))
-    rounds = min(len(base), len(head))
+    rounds = rounds_of(pairs)
     code = ReasonCode.WIDE_INTERVAL
     if rounds < rule.min_rounds:
         code = ReasonCode.TOO_FEW_ROUNDS
@@ -80,18 +91,44 @@ def decide(pairs: Pairs, rule: TimeRule, limits: Bounds, noise: float | None) ->
         code = ReasonCode.INSIDE_NOISE
     elif max(abs(found.low), abs(found.high)) <= log1p(limits.floor):
         code = ReasonCode.EQUIVALENT
-    measured = Measured(
+    p_values = slower, faster
+    measured = measured_of(pairs, found, noise, (limits.floor, limits.margin), p_values)
+    needed = _rounds_wanted(code, found, rounds, rule, limits)
+    return Decision(code, replace(measured, rounds_needed=needed))
+
+
+def rounds_of(pairs: Pairs) -> int:
+    """Return the numbers of the side that has fewer."""
+    return min(sum(len(base) for base, _ in pairs), sum(len(head) for _, head in pairs))
+
+
+def measured_of(
+    pairs: Pairs,
+    found: Shift,
+    noise: float | None,
+    limits: tuple[float, float],
+    p_values: tuple[float, float],
+) -> Measured:
+    """Return the figures of a comparison.
+
+    Parameters
+    ----------
+    limits
+        Floor and margin.
+    p_values
+        Of slower and of faster.
+    """
+    base, head = ([v for stratum in side for v in stratum] for side in zip(*pairs, strict=True))
+    return Measured(
         base_us=median(base),
         head_us=median(head),
         ratio=ratio_of(found),
         noise=noise,
-        floor=limits.floor,
-        margin=limits.margin,
-        p_slower=slower,
-        p_faster=faster,
-        rounds_needed=_rounds_wanted(code, found, rounds, rule, limits),
+        floor=limits[0],
+        margin=limits[1],
+        p_slower=p_values[0],
+        p_faster=p_values[1],
     )
-    return Decision(code, measured)
 
 
 def ratio_of(found: Shift) -> Ratio:

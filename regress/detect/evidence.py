@@ -5,16 +5,39 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from regress.config import EvidenceRule
-from regress.model.cell import Cell, Side
-from regress.model.finding import Change, Scalar
+from regress.detect.decide import ratio_of, strata_of
+from regress.model.cell import Cell, Side, cycles
+from regress.model.finding import Change, Ratio, Scalar
+from regress.stats.shift import shift
 from workloads.record import Facts
 
-__all__ = ["changes"]
+__all__ = ["changes", "cycles_ratio", "same_kernel"]
 
 
 def changes(cell: Cell, rule: EvidenceRule) -> tuple[Change, ...]:
     """Return what differs between the chosen rounds of both sides."""
     return (*_facts(cell), *_kernels(cell), *_clocks(cell, rule), *_warnings(cell))
+
+
+def same_kernel(cell: Cell) -> bool:
+    """Whether every compared round ran the very same kernels in the very same way.
+
+    Device code, facts of the plan and launch shape must be known and equal; the set-up, with the
+    toolchain, is equal anyway. Then head cannot be slower by itself.
+    """
+    ran = {
+        (o.record.facts, o.record.kernels)
+        for side in (cell.base, cell.head)
+        for o in side.chosen
+        if o.measured
+    }
+    return len(ran) == 1 and all(facts and facts.cubin and kernels for facts, kernels in ran)
+
+
+def cycles_ratio(cell: Cell, alpha: float) -> Ratio | None:
+    """Return head over base in SM cycles, or None where clocks cannot be read."""
+    pairs = cell.pairs(cycles)
+    return ratio_of(shift(strata_of(pairs), alpha)) if pairs else None
 
 
 def _facts(cell: Cell) -> Iterator[Change]:

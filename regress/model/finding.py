@@ -8,7 +8,17 @@ from regress.model.reason import REASONS, Reason
 from regress.model.verdict import Verdict
 from workloads.record import Case
 
-__all__ = ["Change", "Finding", "Measured", "Metric", "Ratio", "RoundIds", "Scalar", "Series"]
+__all__ = [
+    "Change",
+    "Finding",
+    "Measured",
+    "Metric",
+    "Ratio",
+    "RoundIds",
+    "Scalar",
+    "Series",
+    "Spread",
+]
 
 
 Scalar = bool | int | float | str | None
@@ -92,6 +102,26 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p_adjusted: float | None = None
 
 
+class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The figures behind a finding about passes that disagree.
+
+    Attributes
+    ----------
+    base, head
+        Median over rounds of the slower half of the pass medians over the faster half.
+    margin
+        Growth up to here is no finding; relative.
+    p_noisier
+        Exact one-sided p-value of a growth beyond the margin; adjusted for all cells that were
+        tested with it, if there were any.
+    """
+
+    base: float
+    head: float
+    margin: float
+    p_noisier: float
+
+
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something else that differs between the sides; a side without a value is null.
 
@@ -126,6 +156,8 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Whether it counts for the exit code; otherwise it is information, or waived.
     measured
         Figures, for findings about time.
+    spread
+        Figures, for findings about passes that disagree.
     evidence
         What else differs; empty if nothing does.
     waived
@@ -145,6 +177,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: RoundIds
     gates: bool = True
     measured: Measured | None = None
+    spread: Spread | None = None
     evidence: tuple[Change, ...] = ()
     waived: int | None = None
 

@@ -13,7 +13,8 @@ from regress.errors import ExitCode, NoDataError, UsageError
 from regress.model.backends import BACKENDS_SCHEMA, BackendsReport, BackendTime, Regret
 from regress.model.cell import Observation
 from regress.model.race import Race
-from regress.pipeline.cells import Index, choose_campaign, index
+from regress.pipeline.cells import choose_campaign, index
+from regress.pipeline.noise import Index
 from regress.pipeline.request import Request
 from regress.store.rounds import load_machine
 from regress.store.setup import comparable, setup

@@ -1,22 +1,14 @@
-"""Making cells: which rounds of a case are compared, and how noisy the case is."""
+"""Making cells: which rounds of a case are compared."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
 
-from regress.config import Config, NoiseRule
-from regress.model.cell import Cell, Observation, Side, value
-from regress.model.finding import Metric
-from regress.stats.noise import pooled_sd, upper_sd
+from regress.config import Config
+from regress.model.cell import Cell, Observation, Side
+from regress.pipeline.noise import Index, Noise
 from workloads.record import Case, Round
 
-__all__ = ["Index", "build_cells", "choose_campaign", "index"]
-
-Index = Mapping[Case, tuple[Observation, ...]]
-"""Every observation of a case in some rounds, in order of their start."""
-
-_NOISY: Final = (Metric.KERNEL_TIME, Metric.PLAN_TIME, Metric.SPREAD)
+__all__ = ["build_cells", "choose_campaign", "index"]
 
 
 def index(rounds: Iterable[Round]) -> Index:
@@ -43,28 +35,6 @@ def choose_campaign(*sides: Sequence[Observation]) -> str | None:
     return max(campaigns, key=rank, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Noise:
-    """Noise of every case, over all stacks at hand under one set-up."""
-
-    by_stack: tuple[Index, ...]
-    rule: NoiseRule
-
-    def of(self, case: Case) -> dict[Metric, float]:
-        groups: dict[tuple[int, str], list[Observation]] = defaultdict(list)
-        for number, stack in enumerate(self.by_stack):
-            for o in stack.get(case, ()):
-                groups[number, o.campaign].append(o)
-        found = {}
-        for metric in _NOISY:
-            samples = ((value(o.record, metric) for o in group) for group in groups.values())
-            measured = ([v for v in s if v is not None] for s in samples)
-            sd, degrees = pooled_sd(measured)
-            if degrees >= self.rule.min_degrees:
-                found[metric] = upper_sd(sd, degrees, self.rule.confidence)
-        return found
-
-
 def build_cells(
     wanted: Mapping[Case, str], base: Index, head: Index, others: Iterable[Index], config: Config
 ) -> tuple[Cell, ...]:
@@ -72,7 +42,7 @@ def build_cells(
 
     `others` are further stacks under the same set-up; their rounds only tell the noise.
     """
-    noise = _Noise((base, head, *others), config.noise)
+    noise = Noise((base, head, *others), config.noise, {})
     cells = []
     for case, family in wanted.items():
         sides = base.get(case, ()), head.get(case, ())
