@@ -9,7 +9,15 @@ import msgspec
 
 from regress.model.verdict import Verdict
 
-__all__ = ["WAIVABLE", "WAIVER_STATES", "StateText", "Waiver", "WaiverState", "WaiverUse", "Waivers"]
+__all__ = [
+    "WAIVABLE",
+    "WAIVER_STATES",
+    "StateText",
+    "Waiver",
+    "WaiverState",
+    "WaiverUse",
+    "Waivers",
+]
 
 WAIVABLE: Final = (Verdict.REGRESSION, Verdict.BROKEN, Verdict.GONE, Verdict.VARIANCE)
 """Shown to be worse, so that somebody can accept it. Nobody can accept what was not shown."""

@@ -10,6 +10,7 @@ from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
+from regress.pipeline.accept import accept, pinned
 from regress.pipeline.aside import left_aside
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.doubts import doubts, passed_over
@@ -18,7 +19,7 @@ from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.tree import load_known_tags, scan
-from workloads.record import Case, Round
+from workloads.record import Round
 
 __all__ = ["check"]
 
@@ -46,7 +47,9 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     sides = usable.pop(base), usable.pop(head)
     asked, request = request.tier, request.settle(*sides)
     cells = _cells(sides, usable.values(), request, config)
-    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    shown = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    wanted, pair = {cell.case: cell.family for cell in cells}, (base, head)
+    findings, waivers = accept(shown, request, pair, loaded.rounds, wanted, config)
     verdicts = cell_verdicts(findings)
     verdict, exit_code = gate(verdicts)
     return CheckReport(
@@ -67,11 +70,14 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         rounds=RoundIds(*(tuple(r.id for r in side) for side in sides)),
         warnings=(
             *loaded.warnings,
-            *_set_aside(loaded, shared, (base, head)),
-            *left_aside(loaded.rounds, (base, head), _wanted(cells), verdicts, config),
+            *_set_aside(loaded, shared, pair),
+            *left_aside(loaded.rounds, pair, wanted, cell_verdicts(shown), config),
             *(passed_over(request.tier, sides) if asked == AUTO_TIER else ()),
             *doubts(cells, sides),
         ),
+        waiver_file=request.waivers.source if request.waivers else None,
+        waivers=waivers,
+        pinned=pinned(head),
     )
 
 
@@ -85,10 +91,6 @@ def _cells(
     wanted = request.cases((*base, *head))
     cells = build_cells(wanted, base, head, map(index, others), config)
     return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)
-
-
-def _wanted(cells: Iterable[Cell]) -> dict[Case, str]:
-    return {cell.case: cell.family for cell in cells}
 
 
 def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:
