@@ -6,6 +6,7 @@ import msgspec
 
 from regress.errors import ExitCode
 from regress.model.finding import Finding, RoundIds
+from regress.model.run import RunTold
 from regress.model.verdict import Verdict
 from regress.model.waiver import WaiverUse
 from workloads.record import Case
@@ -76,6 +77,8 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The waivers that were asked, each with what became of it; null and empty without any.
     pinned
         Where the list of stacks has head; null for an ad-hoc stack.
+    run
+        What `ab` did to decide; null if rounds were only read.
     """
 
     schema: int
@@ -97,3 +100,4 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waiver_file: str | None = None
     waivers: tuple[WaiverUse, ...] = ()
     pinned: Pinned | None = None
+    run: RunTold | None = None

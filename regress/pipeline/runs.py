@@ -1,0 +1,100 @@
+"""Runs: rounds that were planned together, stage by stage, and what is missing of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workloads.record import Case, Round
+
+__all__ = ["Run", "Stage", "find_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Blocks over the same cases; a block is one round of base and one of head.
+
+    Attributes
+    ----------
+    blocks
+        How many were planned.
+    whole
+        The blocks that have both rounds, by number. Both are of one campaign: a block that was
+        broken off and measured again has its partners there.
+    every
+        All rounds, those without a partner too.
+    """
+
+    name: str
+    blocks: int
+    whole: Mapping[int, tuple[Round, Round]]
+    every: tuple[Round, ...]
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Numbers of the planned blocks that are not whole."""
+        return tuple(n for n in range(1, self.blocks + 1) if n not in self.whole)
+
+    @property
+    def cases(self) -> frozenset[Case]:
+        """Every case that some round holds: all rounds should hold it."""
+        return frozenset(record.case for r in self.every for record in r.cases)
+
+    @property
+    def leftovers(self) -> tuple[str, ...]:
+        """Ids of the rounds that count for no block."""
+        used = {r.id for pair in self.whole.values() for r in pair}
+        return tuple(r.id for r in self.every if r.id not in used)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All rounds of one run of two stacks.
+
+    Attributes
+    ----------
+    stages
+        By name, in the order in which they were begun.
+    """
+
+    id: str
+    base: str
+    head: str
+    stages: Mapping[str, Stage]
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """All rounds, in order of their start."""
+        every = (r for stage in self.stages.values() for r in stage.every)
+        return tuple(sorted(every, key=lambda r: (r.started_at, r.id)))
+
+    @property
+    def campaigns(self) -> tuple[str, ...]:
+        """The stretches of measuring it took."""
+        return tuple(dict.fromkeys(r.campaign for r in self.rounds))
+
+
+def find_runs(rounds: Iterable[Round], base: str, head: str) -> tuple[Run, ...]:
+    """Return the runs that compare base with head, in order of their start."""
+    grouped: dict[str, dict[str, list[Round]]] = defaultdict(lambda: defaultdict(list))
+    for r in sorted(rounds, key=lambda r: (r.started_at, r.id)):
+        if r.design and r.design.stacks == (base, head):
+            grouped[r.design.run][r.design.stage].append(r)
+    return tuple(
+        Run(run, base, head, {name: _stage(name, found, base) for name, found in stages.items()})
+        for run, stages in grouped.items()
+    )
+
+
+def _stage(name: str, rounds: Sequence[Round], base: str) -> Stage:
+    """Pair the rounds; of a block that is whole twice the earlier one counts."""
+    sides: dict[tuple[int, str], dict[bool, Round]] = defaultdict(dict)
+    planned: Counter[int] = Counter()
+    for r in rounds:
+        if r.design:
+            planned[r.design.blocks] += 1
+            sides[r.design.block, r.campaign].setdefault(r.stack.tag == base, r)
+    whole: dict[int, tuple[Round, Round]] = {}
+    for (block, _), pair in sides.items():
+        if len(pair) == 2:  # noqa: PLR2004 - base and head
+            whole.setdefault(block, (pair[True], pair[False]))
+    return Stage(name, max(planned), dict(sorted(whole.items())), tuple(rounds))
