@@ -6,34 +6,32 @@ from typing import Final
 
 from rich.console import Console
 
-from regress.counted import counted
 from regress.errors import ExitCode
-from regress.model.finding import Finding, Metric
+from regress.model.finding import Finding
 from regress.model.report import CheckReport
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.finding_text import render_finding
+from regress.report.headline import (
+    METRICS,
+    SECTIONS,
+    render_action,
+    render_blindness,
+    render_counts,
+    render_scope,
+    render_unmeasured,
+    section,
+)
 from regress.report.printable import printable
 from regress.report.view import View, render_table
+from regress.report.waived_text import (
+    accepted,
+    render_acceptance,
+    render_elsewhere,
+    render_waiver_findings,
+)
 
 __all__ = ["render_check_text"]
 
-_SECTIONS: Final = (
-    ("Broken", Verdict.BROKEN),
-    ("Gone", Verdict.GONE),
-    ("Slower", Verdict.REGRESSION),
-    ("Noisier", Verdict.VARIANCE),
-    ("No data", Verdict.NO_DATA),
-    ("Undecided", Verdict.UNDECIDED),
-    ("Faster", Verdict.IMPROVEMENT),
-    ("New", Verdict.NEW),
-    ("Same", Verdict.SAME),
-)
-_ACTIONS: Final = {
-    ExitCode.PASS: "{head} is safe to take: no cell got worse.",
-    ExitCode.REGRESSION: "do not take {head} as it is: see what got worse below.",
-    ExitCode.UNDECIDED: "measure more rounds: some cells could not be decided.",
-    ExitCode.NO_DATA: "measure what is missing: some cells have no data.",
-}
 _STYLES: Final = {
     ExitCode.PASS: "bold green",
     ExitCode.REGRESSION: "bold red",
@@ -48,36 +46,23 @@ def render_check_text(report: CheckReport, view: View) -> str:
 
     def write(console: Console) -> None:
         _headline(console, report)
-        for title, verdict in _SECTIONS:
+        for title, verdict in SECTIONS:
             if verdict is not Verdict.SAME or view.everything:
-                found = [f for f in report.findings if f.gates and f.verdict is verdict]
-                _section(console, title, found, view)
+                _section(console, title, section(report, verdict), view)
+        _waived(console, report, view)
         _information(console, report, view)
         _unmeasured(console, report, view)
         _families(console, report)
-        _footer(console, report)
+        _footer(console, report, view)
 
     return view.draw(write)
 
 
 def _headline(console: Console, report: CheckReport) -> None:
-    style = _STYLES[report.exit_code]
-    action = _ACTIONS[report.exit_code].format(head=report.head)
-    console.print(f"{report.verdict}  {report.base} -> {report.head}: {action}", style=style)
-    counts = Counter(cell.verdict for cell in report.cells)
-    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
-    where = f"on {report.machine} ({report.setup['gpu']}), tier {report.tier}"
-    console.print(f"{told or 'no cells'} {where}, {_rounds(report)}")
-
-
-def _rounds(report: CheckReport) -> str:
-    """Tell how many rounds of each side the times are from, and how many are not among them."""
-    timed = [f.rounds for f in report.findings if f.gates and f.measured] or [report.rounds]
-    base = {id_ for rounds in timed for id_ in rounds.base}
-    head = {id_ for rounds in timed for id_ in rounds.head}
-    rest = len({*report.rounds.base, *report.rounds.head} - base - head)
-    more = f" ({rest} more whose times are not compared)" if rest else ""
-    return f"{len(base)} and {len(head)} rounds{more}"
+    style = "bold yellow" if report.verdict is Verdict.WAIVED else _STYLES[report.exit_code]
+    told = f"{report.verdict}  {report.base} -> {report.head}: {render_action(report)}"
+    console.print(told, style=style)
+    console.print(render_scope(report))
 
 
 def _section(console: Console, title: str, found: Sequence[Finding], view: View) -> None:
@@ -94,13 +79,22 @@ def _finding(console: Console, finding: Finding, view: View) -> None:
         console.print(line, style="dim")
 
 
+def _waived(console: Console, report: CheckReport, view: View) -> None:
+    groups = list(accepted(report))
+    if groups:
+        console.print(f"\nWaived ({sum(len(found) for _, found in groups)})", style="bold")
+    for use, found in groups:
+        console.print(f"  {render_acceptance(use)}")
+        for finding in found:
+            _finding(console, finding, view)
+
+
 def _information(console: Console, report: CheckReport, view: View) -> None:
-    found = [f for f in report.findings if not f.gates]
+    found = [f for f in report.findings if not f.gates and f.waived is None]
     if not found:
         return
-    metrics = " and ".join(sorted({_metric(f.series.metric) for f in found}))
-    counts = Counter(f.verdict for f in found)
-    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
+    metrics = " and ".join(sorted({METRICS[f.series.metric] for f in found}))
+    told = render_counts(f.verdict for f in found)
     console.print(f"\n{metrics}, not counted in the verdict: {told}", style="bold")
     quiet = () if view.everything else (Verdict.SAME, Verdict.UNDECIDED)
     for finding in found:
@@ -108,25 +102,12 @@ def _information(console: Console, report: CheckReport, view: View) -> None:
             _finding(console, finding, view)
 
 
-def _metric(metric: Metric) -> str:
-    return {
-        Metric.KERNEL_TIME: "kernel time",
-        Metric.PLAN_TIME: "plan() host time",
-        Metric.ERROR: "error",
-    }[metric]
-
-
 def _unmeasured(console: Console, report: CheckReport, view: View) -> None:
     if not report.unmeasured:
         return
     console.print(f"\nNot measured on either side ({len(report.unmeasured)})", style="bold")
-    grouped = Counter((cell.base, cell.head) for cell in report.unmeasured)
-    for (base, head), cells in grouped.most_common():
-        # Adapters name the version that they speak of.
-        alike = base.replace(report.base.removeprefix("v"), report.head.removeprefix("v")) == head
-        differing = f"{base}; in {report.head} {'likewise' if alike else head}"
-        reason = base if base == head else differing
-        console.print(f"  {counted(cells, 'cell')} {reason}")
+    for line in render_unmeasured(report):
+        console.print(f"  {line}")
     if view.everything:
         for cell in report.unmeasured:
             console.print(f"      {cell.case}", style="dim")
@@ -141,25 +122,17 @@ def _families(console: Console, report: CheckReport) -> None:
     console.print(render_table(["family", *shown], rows))
 
 
-def _footer(console: Console, report: CheckReport) -> None:
+def _footer(console: Console, report: CheckReport, view: View) -> None:
     console.print()
-    _blindness(console, report)
-    _lines(console, "Warning", report.warnings)
+    _lines(console, render_blindness(report))
+    _lines(console, report.warnings, "Warning: ")
+    _lines(console, render_waiver_findings(report), "Waiver to look at: ")
+    if view.everything and render_elsewhere(report):
+        console.print(render_elsewhere(report))
     console.print(f"Reproduce: {report.command}")
     console.print("Round ids and all figures: --format json. How to read this: regress/docs/")
 
 
-def _blindness(console: Console, report: CheckReport) -> None:
-    timed = [f.measured for f in report.findings if f.series.metric is Metric.KERNEL_TIME]
-    noises = [measured.noise for measured in timed if measured]
-    unknown = noises.count(None)
-    if unknown < len(noises):
-        blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
-        console.print(f"Too noisy to see small changes: {blind}.")
-    if unknown:
-        console.print(f"Noise unknown in {counted(unknown, 'cell')}: too few rounds.")
-
-
-def _lines(console: Console, label: str, lines: Iterable[str]) -> None:
+def _lines(console: Console, lines: Iterable[str], label: str = "") -> None:
     for line in lines:
-        console.print(f"{label}: {line}")
+        console.print(f"{label}{line}")

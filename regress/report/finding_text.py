@@ -7,36 +7,53 @@ from typing import Final
 from regress.model.finding import Change, Finding, Scalar
 from regress.report.view import View, render_ratio
 
-__all__ = ["render_finding"]
+__all__ = ["render_evidence", "render_figures", "render_finding"]
 
 _FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items", "warnings"})
 _KERNELS: Final = "kernels"
 _LAUNCH: Final = re.compile(r"<<<.*?>>>")
 _LONGEST: Final = 70
+_LARGE: Final = 1e6
 
 
 def render_finding(finding: Finding, view: View) -> tuple[str, ...]:
     """Return the case with its figures, the reason with evidence, and kernels if they changed."""
-    measured = finding.measured
-    figures = ""
-    if measured:
-        times = f"{measured.base_us:.1f} -> {measured.head_us:.1f} us"
-        figures = f"{render_ratio(measured.ratio)}  {times}  "
-    told = "; ".join((finding.reason.message, *_evidence(finding, view)))
+    figures = "".join(f"{text}  " for text in render_figures(finding))
+    told = "; ".join((finding.reason.message, *_facts(finding, view)))
     return (
         f"  {figures}{finding.series.case}",
         f"      {told} [{finding.reason.code}]",
-        *(f"      {_kernels(c, view)}" for c in finding.evidence if c.name == _KERNELS),
+        *(f"      {text}" for text in _kernels_of(finding, view)),
     )
 
 
-def _evidence(finding: Finding, view: View) -> Iterator[str]:
+def render_figures(finding: Finding) -> tuple[str, ...]:
+    """Return the ratio with its interval, and both times; nothing without figures."""
+    measured = finding.measured
+    if measured is None:
+        return ()
+    times = f"{measured.base_us:.1f} -> {measured.head_us:.1f} us"
+    return render_ratio(measured.ratio), times
+
+
+def render_evidence(finding: Finding, view: View) -> tuple[str, ...]:
+    """Return what else differs between the sides, one text a thing."""
+    return (*_facts(finding, view), *_kernels_of(finding, view))
+
+
+def _facts(finding: Finding, view: View) -> Iterator[str]:
+    if finding.measured and finding.measured.cycles:
+        yield f"{render_ratio(finding.measured.cycles)} in SM cycles"
     changes = [c for c in finding.evidence if c.name != _KERNELS]
     shown = [c for c in changes if view.everything or c.name not in _FOLDED]
     for change in shown:
         yield f"{change.name} {_short(change.base, view)} -> {_short(change.head, view)}"
     if len(shown) < len(changes):
         yield f"{len(changes) - len(shown)} more: --all"
+
+
+def _kernels_of(finding: Finding, view: View) -> Iterator[str]:
+    return (_kernels(c, view) for c in finding.evidence if c.name == _KERNELS)
 
 
 def _kernels(change: Change, view: View) -> str:
@@ -60,5 +77,8 @@ def _short(value: Scalar, view: View) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = value if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, str):
+        text = value
+    else:
+        text = f"{value:g}" if abs(value) < _LARGE else f"{value:,.0f}"
     return text if view.everything or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
