@@ -3,17 +3,12 @@
 A case that kills or hangs its process is quarantined and the round redone without it.
 """
 
-import os
 import random
 import re
 import secrets
-import selectors
 import signal
-import subprocess
-import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -21,37 +16,26 @@ from typing import Final
 import msgspec
 
 from benchmarks.errors import UserError
-from benchmarks.paths import BYTECODE, ROOT, ROUNDS
-from benchmarks.plan import KV_MEMORY_GIB, Quarantined, RoundPlan, write_plan
-from benchmarks.progress import Progress, parse_progress
+from benchmarks.paths import ROUNDS
+from benchmarks.plan import KV_MEMORY_GIB, Quarantined, RoundPlan
+from benchmarks.process import Ahead, Ending, Limits, Turn
+from benchmarks.progress import Progress
 from benchmarks.round import DEAD_EXIT, WRONG_STACK_EXIT
 from benchmarks.stacks import Stack, expected_versions
 from workloads.record import Case, Design
 
-__all__ = ["NOT_INHERITED", "Limits", "Options", "campaign_id", "interleave", "measure_round"]
+__all__ = [
+    "Limits",
+    "Options",
+    "campaign_id",
+    "interleave",
+    "measure_round",
+    "measure_turn",
+    "round_plan",
+]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """A folder is called so."""
-NOT_INHERITED: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
-"""What a stack's process does without: a path would bring another package in; on images without
-bytecode every round would compile all of torch again (6 s), so bytecode is kept in a folder of
-ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds without progress after which a process counts as hung.
-
-    Attributes
-    ----------
-    build_s
-        While importing and building: a kernel library may compile.
-    measure_s
-        While measuring.
-    """
-
-    build_s: float = 900.0
-    measure_s: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +66,7 @@ class Options:
     machine: str | None = None
     quick: bool = False
     kv_memory_gib: float = KV_MEMORY_GIB
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     design: Design | None = None
 
 
@@ -124,10 +108,23 @@ def measure_round(
     UserError
         If the process cannot measure this stack at all, or the machine's name is unfit.
     """
+    turn = Turn(round_plan(stack, cases, options), python)
+    with Ahead() as ahead:
+        return measure_turn(turn, options.limits, watch, ahead)
+
+
+def round_plan(stack: Stack, cases: Sequence[Case], options: Options) -> RoundPlan:
+    """Return what a round's process is told.
+
+    Raises
+    ------
+    UserError
+        If the machine's name is unfit.
+    """
     if options.machine and not _NAME.fullmatch(options.machine):
         msg = f"{options.machine!r} cannot name a machine: use letters, digits and . _ -"
         raise UserError(msg)
-    plan = RoundPlan(
+    return RoundPlan(
         tag=stack.tag,
         digest=stack.digest,
         expected=expected_versions(stack),
@@ -140,100 +137,68 @@ def measure_round(
         kv_memory_gib=options.kv_memory_gib,
         design=options.design,
     )
+
+
+def measure_turn(
+    turn: Turn,
+    limits: Limits,
+    watch: Callable[[Progress], None],
+    ahead: Ahead,
+    following: Turn | None = None,
+) -> Path:
+    """Measure a turn of a campaign and return the round's file.
+
+    Parameters
+    ----------
+    limits
+        When a process counts as hung.
+    watch
+        Called with every step of progress.
+    ahead
+        Where this turn's process may wait, and that of the next one is started.
+    following
+        The next turn: its process is started as soon as this one measures, and imports its
+        libraries meanwhile. None if it is not to.
+
+    Raises
+    ------
+    UserError
+        If the process cannot measure this stack at all.
+    """
+
+    def start_next(step: Progress) -> None:
+        watch(step)
+        if following is not None and step.stage == "measure":
+            ahead.start(following)
+
+    plan = turn.plan
     # Each try ends the round, or gives up one case or the view.
     for _ in range(len(plan.cases) + 2):
-        outcome = _Attempt(plan, python, options.limits, watch).run()
-        if isinstance(outcome, Path):
-            return outcome
-        plan = outcome
-    msg = f"{stack.tag} cannot be measured: no round even with every case left out"
+        ending = ahead.take(Turn(plan, turn.python)).follow(limits, start_next)
+        if ending.last.file:
+            # It is whole, however the process ended afterwards.
+            return Path(ending.last.file)
+        plan = _next_plan(plan, ending)
+    msg = f"{plan.tag} cannot be measured: no round even with every case left out"
     raise UserError(msg)
 
 
-class _Attempt:
-    """One process that tries to measure the plan."""
-
-    def __init__(
-        self, plan: RoundPlan, python: Path, limits: Limits, watch: Callable[[Progress], None]
-    ) -> None:
-        self._plan, self._python, self._limits, self._watch = plan, python, limits, watch
-        self._last = Progress("import")
-        self._hung = ""
-
-    def run(self) -> Path | RoundPlan:
-        """Return the round file, or a plan without what spoilt this try."""
-        with tempfile.TemporaryDirectory(prefix="attention-round-") as folder:
-            plan_file, log = Path(folder, "plan.json"), Path(folder, "log")
-            write_plan(self._plan, plan_file)
-            with log.open("wb") as output:
-                code = self._spawn(plan_file, output.fileno())
-            if self._last.file:
-                # It is whole, however the process ended afterwards.
-                return Path(self._last.file)
-            return self._next_plan(code, log.read_text(encoding="utf-8", errors="replace"))
-
-    def _spawn(self, plan_file: Path, output: int) -> int:
-        read_fd, write_fd = os.pipe()
-        command = [self._python, "-m", "benchmarks.round", plan_file, "--progress-fd", write_fd]
-        environment = {k: v for k, v in os.environ.items() if k not in NOT_INHERITED}
-        environment["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
-        with subprocess.Popen(
-            [str(word) for word in command],
-            cwd=ROOT,
-            env=environment,
-            pass_fds=(write_fd,),
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        ) as process:
-            os.close(write_fd)
-            try:
-                with os.fdopen(read_fd, "rb", buffering=0) as pipe:
-                    self._follow(process, pipe.fileno())
-            except BaseException:
-                _kill(process)
-                raise
-        return process.returncode
-
-    def _follow(self, process: "subprocess.Popen[bytes]", fd: int) -> None:
-        """Read progress until the process closes the pipe, or kill it when it hangs."""
-        pending = b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(fd, selectors.EVENT_READ)
-            while True:
-                limit_s = self._limit_s()
-                if not selector.select(limit_s):
-                    self._hung = f"hung: no progress for {limit_s:g} s while in {self._last.stage}"
-                    _kill(process)
-                    return
-                chunk = os.read(fd, 1 << 16)
-                if not chunk:
-                    return
-                *lines, pending = (pending + chunk).split(b"\n")
-                for line in lines:
-                    self._last = parse_progress(line)
-                    self._watch(self._last)
-
-    def _limit_s(self) -> float:
-        building = self._last.stage in {"import", "build"}
-        return self._limits.build_s if building else self._limits.measure_s
-
-    def _next_plan(self, code: int, log: str) -> RoundPlan:
-        plan, case = self._plan, self._last.case
-        if self._last.stage == "view":
-            # All was measured before: only the cross-check is given up.
-            return msgspec.structs.replace(plan, view=False)
-        lines = [line.strip() for line in log.splitlines() if line.strip()]
-        told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        if code in {WRONG_STACK_EXIT, DEAD_EXIT} and told:
-            reason = told[-1]
-        else:
-            reason = self._hung or _cause(code, lines)
-        if case is None or code == WRONG_STACK_EXIT:
-            msg = f"{plan.tag} cannot be measured: {reason}"
-            raise UserError(msg)
-        lost = Quarantined(case, reason)
-        return msgspec.structs.replace(plan, quarantine=(*plan.quarantine, lost))
+def _next_plan(plan: RoundPlan, ending: Ending) -> RoundPlan:
+    """Return the plan without what spoilt this try."""
+    if ending.last.stage == "view":
+        # All was measured before: only the cross-check is given up.
+        return msgspec.structs.replace(plan, view=False)
+    lines = [line.strip() for line in ending.log.splitlines() if line.strip()]
+    told = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    if ending.code in {WRONG_STACK_EXIT, DEAD_EXIT} and told:
+        reason = told[-1]
+    else:
+        reason = ending.hung or _cause(ending.code, lines)
+    if ending.last.case is None or ending.code == WRONG_STACK_EXIT:
+        msg = f"{plan.tag} cannot be measured: {reason}"
+        raise UserError(msg)
+    lost = Quarantined(ending.last.case, reason)
+    return msgspec.structs.replace(plan, quarantine=(*plan.quarantine, lost))
 
 
 def _cause(code: int, lines: Sequence[str]) -> str:
@@ -242,13 +207,3 @@ def _cause(code: int, lines: Sequence[str]) -> str:
         name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
         return f"killed its process with {name}{said}"
     return f"ended its process with exit code {code}{said}"
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and all that it started, and wait until the device is free again."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    process.wait()
-    time.sleep(0.1)

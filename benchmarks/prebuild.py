@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from benchmarks.campaign import NOT_INHERITED
 from benchmarks.errors import UserError
 from benchmarks.paths import ROOT
+from benchmarks.process import NOT_INHERITED
 from benchmarks.stacks import find_stack
 from benchmarks.venv import (
     ensure_environment,

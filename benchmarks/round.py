@@ -12,10 +12,11 @@ import statistics
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -91,24 +92,24 @@ class _Round:
             self.warnings.append(NO_VIEW)
 
     def load(self) -> None:
-        """Import the stack, assert its versions, choose the timer."""
+        """Import the stack, assert its versions, learn where this is; launch nothing."""
         self.reporter.say(Progress("import"))
-        scripted = all(case.backend == "scripted" for case in self.plan.cases)
+        self._scripted = all(case.backend == "scripted" for case in self.plan.cases)
         # A script needs no device, and importing torch would take most of its round's time.
-        gpu = not scripted and has_gpu()
+        gpu = not self._scripted and has_gpu()
         self.libraries: Libraries = load_libraries(self.plan.expected, gpu=gpu)
         if self.libraries.can_run("flashinfer-python"):
             remember_refusals()
         self.machine: Machine = fingerprint(self.plan.machine, gpu=gpu)
-        self.timer: Timer
-        if scripted:
-            self.timer = ScriptedTimer()
-        else:
-            self.timer = GraphTimer() if gpu else CpuTimer()
         self.clocks = Clocks(self.machine.gpu_uuid)
 
     def build(self) -> None:
-        """Make every case ready that is not quarantined."""
+        """Choose the timer and make every case ready that is not quarantined."""
+        self.timer: Timer
+        if self._scripted:
+            self.timer = ScriptedTimer()
+        else:
+            self.timer = GraphTimer() if self.libraries.has_gpu else CpuTimer()
         left_out = {record.case for record in self.records}
         cases = [case for case in self.plan.cases if case not in left_out]
         limit_bytes = self.plan.kv_memory_gib * 2**30
@@ -217,8 +218,16 @@ class _Round:
         )
 
 
-def run_round(plan: RoundPlan, reporter: Reporter) -> Round:
+def run_round(
+    plan: RoundPlan, reporter: Reporter, wait: Callable[[], object] | None = None
+) -> Round:
     """Measure what the plan says and return the round.
+
+    Parameters
+    ----------
+    wait
+        Called when all is imported; it returns when the device may be used. Rounds are ordered
+        by when they measured, so the round starts after it, and its time is no part of the total.
 
     Raises
     ------
@@ -227,11 +236,14 @@ def run_round(plan: RoundPlan, reporter: Reporter) -> Round:
     DeadDeviceError
         If a case left the device unusable.
     """
-    started_at = datetime.now(UTC)
     state = _Round(plan, reporter)
     clock = state.clock
     with clock.part("import"):
         state.load()
+    if wait is not None:
+        with clock.part("wait"):
+            wait()
+    started_at = datetime.now(UTC)
     with clock.part("build"):
         state.build()
     with clock.part("measure"):
@@ -239,8 +251,16 @@ def run_round(plan: RoundPlan, reporter: Reporter) -> Round:
     with clock.part("view"):
         state.view()
     clock.seconds["kernels"] = round(kernels_s, 3)
-    clock.seconds["total"] = round(time.perf_counter() - clock.started, 3)
+    passed = time.perf_counter() - clock.started - clock.seconds.get("wait", 0.0)
+    clock.seconds["total"] = round(passed, 3)
     return state.record(started_at)
+
+
+def _wait_for_go(fd: int) -> None:
+    """Wait for the watcher's word; end if the watcher is gone or wants no such round any more."""
+    if not os.read(fd, 1):
+        sys.exit(0)
+    os.close(fd)
 
 
 def _die_with_parent() -> None:
@@ -257,11 +277,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.round")
     parser.add_argument("plan", type=Path)
     parser.add_argument("--progress-fd", type=int)
+    parser.add_argument("--go-fd", type=int)
     options = parser.parse_args(argv)
+    wait = None if options.go_fd is None else partial(_wait_for_go, options.go_fd)
     reporter = Reporter(options.progress_fd)
     try:
         plan = load_plan(options.plan)
-        result = run_round(plan, reporter)
+        result = run_round(plan, reporter, wait)
         reporter.say(Progress("write"))
         path = write_round(result, Path(plan.directory))
         reporter.say(Progress("done", file=str(path)))

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.campaign import Options, campaign_id, interleave, measure_round
+from benchmarks.campaign import Options, campaign_id, interleave, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
 from benchmarks.paths import RECORDED, ROOT, ROUNDS
 from benchmarks.plan import KV_MEMORY_GIB, parse_gib
+from benchmarks.process import Ahead, Turn
 from benchmarks.resume import continued
 from benchmarks.rounds import load_round
 from benchmarks.stacks import Stack, find_stack
@@ -53,6 +54,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--modules", type=existing_folder, metavar="DIR", help="prebuilt FlashInfer modules"
     )
     run.add_argument("--kv-memory-gib", type=_gib, default=KV_MEMORY_GIB, metavar="GIB")
+    run.add_argument(
+        "--no-overlap",
+        dest="overlap",
+        action="store_false",
+        help="start a round's process only when the one before has ended",
+    )
     run.set_defaults(func=partial(_run, run))
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
     shown.add_argument("what", choices=("cases", "backends", "policies"))
@@ -155,18 +162,22 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
         tag: ensure_environment(stack, wheels=arguments.wheels, modules=arguments.modules)
         for tag, stack in stacks.items()
     }
+    turns = []
     draws = random.Random()  # noqa: S311 - an order, not a secret
-    order = interleave(plan.stacks, plan.todo, draws)
-    if not order:
-        sys.stdout.write(f"run {plan.run}: every block was measured before\n")
-    for number, (block, tag) in enumerate(order, 1):
-        title = f"round {number}/{len(order)} {tag}"
+    for block, tag in interleave(plan.stacks, plan.todo, draws):
         design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks)
-        part = replace(options, design=design)
-        with Display(title) as watch:
-            path = measure_round(stacks[tag], plan.cases, part, pythons[tag], watch)
-        sys.stdout.write(f"{title}: {render_round(load_round(path), path)}\n")
-        sys.stdout.flush()
+        told = round_plan(stacks[tag], plan.cases, replace(options, design=design))
+        turns.append(Turn(told, pythons[tag]))
+    if not turns:
+        sys.stdout.write(f"run {plan.run}: every block was measured before\n")
+    with Ahead() as ahead:
+        for number, turn in enumerate(turns, 1):
+            title = f"round {number}/{len(turns)} {turn.plan.tag}"
+            following = turns[number] if arguments.overlap and number < len(turns) else None
+            with Display(title) as watch:
+                path = measure_turn(turn, options.limits, watch, ahead, following)
+            sys.stdout.write(f"{title}: {render_round(load_round(path), path)}\n")
+            sys.stdout.flush()
 
 
 def render_round(round_: Round, path: Path) -> str:

@@ -233,7 +233,7 @@ class Bare:
         venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
         (self.packages,) = (folder / "lib").glob("python*/site-packages")
         self.folder, self.python = folder, folder / "bin" / "python"
-        for name in ("msgspec", "packaging"):
+        for name in ("elftools", "msgspec", "packaging"):
             spec = importlib.util.find_spec(name)
             assert spec is not None
             assert spec.origin is not None

@@ -6,23 +6,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchmarks import cli, run_command
-from benchmarks.campaign import Options
 from benchmarks.errors import UserError
-from benchmarks.paths import RECORDED, ROOT, ROUNDS
+from benchmarks.paths import RECORDED, ROOT
+from benchmarks.process import Ahead, Limits, Turn
 from benchmarks.progress import Progress
 from benchmarks.rounds import write_round
 from benchmarks.run_command import chosen_cases, render_round
-from benchmarks.stacks import Stack
+from benchmarks.stacks import Stack, find_stack
 from tests.benchmarks.synthetic import measured, stack, synthetic_round
 from workloads.backend import BACKENDS
 from workloads.catalog import aliases, cases
 from workloads.policy import POLICIES
-from workloads.record import Case, CaseRecord, Status
+from workloads.record import Case, CaseRecord, Design, Status
 
 Capture = pytest.CaptureFixture[str]
+CELL = ("--cells", "b66-skew40.*@fa3-varlen$")
 
 
 class Lab:
@@ -30,7 +32,8 @@ class Lab:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.measured: list[tuple[str, tuple[Case, ...], Options, Path]] = []
+        self.measured: list[Turn] = []
+        self.following: list[Turn | None] = []
         self.prepared: list[tuple[str, Any, Any]] = []
         self.measured_before = 0
 
@@ -39,14 +42,16 @@ class Lab:
         self.prepared.append((stack.tag, wheels, modules))
         return Path(f"/env/{stack.tag}")
 
-    def measure_round(
+    def measure_turn(
         self,
-        of: Stack,
-        chosen: tuple[Case, ...],
-        options: Options,
-        python: Path,
+        turn: Turn,
+        limits: Limits,
         watch: Callable[[Progress], None],
+        ahead: Ahead,
+        following: Turn | None,
     ) -> Path:
+        del limits, ahead
+        plan, chosen = turn.plan, turn.plan.cases
         for step in (
             Progress("import"),
             Progress("build", chosen[0], 0, len(chosen)),
@@ -55,10 +60,13 @@ class Lab:
             Progress("done", file="x"),
         ):
             watch(step)
-        self.measured.append((of.tag, chosen, options, python))
+        self.measured.append(turn)
+        self.following.append(following)
         records = tuple(measured(case, 100.0) for case in chosen)
+        made = synthetic_round(find_stack(plan.tag), records, number=len(self.measured))
         return write_round(
-            synthetic_round(of, records, number=len(self.measured)), self.folder / "rounds"
+            msgspec.structs.replace(made, campaign=plan.campaign, design=plan.design),
+            self.folder / "rounds",
         )
 
 
@@ -66,31 +74,49 @@ class Lab:
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     lab = Lab(tmp_path)
     monkeypatch.setattr(run_command, "ensure_environment", lab.ensure_environment)
-    monkeypatch.setattr(run_command, "measure_round", lab.measure_round)
+    monkeypatch.setattr(run_command, "measure_turn", lab.measure_turn)
+    monkeypatch.setattr(run_command, "ROUNDS", tmp_path / "rounds")
     return lab
 
 
 def test_rounds_of_stacks_are_interleaved(lab: Lab, capsys: Capture) -> None:
     """Each stack gets its rounds, block by block, and each round its line."""
     assert cli.main(["run", "v0.6.0", "v0.6.1", "--rounds", "3"]) == 0
-    tags = [tag for tag, *_ in lab.measured]
+    tags = [turn.plan.tag for turn in lab.measured]
     assert all(set(tags[i : i + 2]) == {"v0.6.0", "v0.6.1"} for i in (0, 2, 4))
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == [
         f"round {number}/6 {tag}" for number, tag in enumerate(tags, 1)
     ]
     gate = tuple(e.case for e in cases("gate"))
-    assert all(chosen == gate for _, chosen, _, _ in lab.measured)
+    assert all(turn.plan.cases == gate for turn in lab.measured)
     assert lab.measured_before == 0
-    assert {python for *_, python in lab.measured} == {Path("/env/v0.6.0"), Path("/env/v0.6.1")}
+    assert {turn.python for turn in lab.measured} == {Path("/env/v0.6.0"), Path("/env/v0.6.1")}
 
 
 def test_all_rounds_are_of_one_campaign(lab: Lab) -> None:
     """What one command measures is interleaved, so it is one stratum."""
     cli.main(["run", "v0.6.0", "v0.6.1", "--rounds", "2"])
-    assert len({options.campaign for _, _, options, _ in lab.measured}) == 1
+    assert len({turn.plan.campaign for turn in lab.measured}) == 1
     cli.main(["run", "v0.6.1", "--rounds", "1", "--campaign", "c1"])
-    assert lab.measured[-1][2].campaign == "c1"
+    assert lab.measured[-1].plan.campaign == "c1"
+
+
+def test_each_round_tells_what_was_planned(lab: Lab) -> None:
+    """Run, stacks and number of blocks are in every round, and the block that it belongs to."""
+    cli.main(["run", "v0.6.1", "v0.6.0", "--rounds", "2", *CELL])
+    plans = [turn.plan for turn in lab.measured]
+    (run,) = {plan.campaign for plan in plans}
+    designs = [Design(run, "rounds", ("v0.6.1", "v0.6.0"), block, 2) for block in (1, 1, 2, 2)]
+    assert [plan.design for plan in plans] == designs
+
+
+def test_the_next_process_is_named_ahead(lab: Lab) -> None:
+    """Each round knows the one after it, the last has none; --no-overlap names none at all."""
+    cli.main(["run", "v0.6.1", "--rounds", "3", *CELL])
+    assert lab.following == [*lab.measured[1:], None]
+    cli.main(["run", "v0.6.1", "--rounds", "2", "--no-overlap", *CELL])
+    assert lab.following[3:] == [None, None]
 
 
 def test_options_reach_the_round(lab: Lab, tmp_path: Path) -> None:
@@ -101,21 +127,21 @@ def test_options_reach_the_round(lab: Lab, tmp_path: Path) -> None:
     modules.mkdir()
     places = ["--wheels", str(wheels), "--modules", str(modules), "--record"]
     assert cli.main(["run", "v0.6.1", "--rounds", "1", *arguments, *places]) == 0
-    ((_, chosen, options, _),) = lab.measured
-    assert chosen == tuple(e.case for e in cases("nightly"))
-    assert (options.tier, options.machine, options.quick) == ("nightly", "lab", True)
-    assert options.kv_memory_gib == 1.5
-    assert options.directory == RECORDED
+    (plan,) = (turn.plan for turn in lab.measured)
+    assert plan.cases == tuple(e.case for e in cases("nightly"))
+    assert (plan.tier, plan.machine, plan.quick) == ("nightly", "lab", True)
+    assert plan.kv_memory_gib == 1.5
+    assert plan.directory == str(RECORDED)
     assert lab.prepared == [("v0.6.1", wheels, modules)]
 
 
 def test_a_selection_is_no_tier(lab: Lab) -> None:
     """Hand-picked cells are recorded as `custom`, on this machine's shelf."""
     assert cli.main(["run", "v0.6.1", "--rounds", "1", "--cells", "b66-skew40.*@fa3-varlen$"]) == 0
-    ((_, chosen, options, _),) = lab.measured
-    assert {case.backend for case in chosen} == {"fa3-varlen"}
-    assert options.tier == "custom"
-    assert options.directory == ROUNDS
+    (plan,) = (turn.plan for turn in lab.measured)
+    assert {case.backend for case in plan.cases} == {"fa3-varlen"}
+    assert plan.tier == "custom"
+    assert plan.directory == str(lab.folder / "rounds")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +153,8 @@ def test_a_selection_is_no_tier(lab: Lab) -> None:
         (["v0.6.1", "--cells", "nothing"], "no case of tier gate matches 'nothing': see `python"),
         (["v9.9.9"], "no stack is called 'v9.9.9'"),
         (["v0.6.1", "v0.6.01"], "did you mean v0.6.1"),
+        (["v0.6.1", "v0.6.1"], "a stack is named twice: v0.6.1 v0.6.1 (rounds are told apart"),
+        (["v0.6.1", "--campaign", "c1~2"], "c1~2 is a later stretch of a run: to go on, give the"),
     ],
 )
 def test_bad_requests_are_one_line(
@@ -153,6 +181,7 @@ def test_bad_requests_are_one_line(
         (["--kv-memory-gib", "nan"], "'nan' is no positive number of GiB"),
         (["--wheels", "/nope"], "argument --wheels: there is no folder /nope"),
         (["--modules", "/nope"], "argument --modules: there is no folder /nope"),
+        (["--plan", "x"], "TAG cannot go with --plan: the plan says it"),
     ],
 )
 def test_bad_options_are_named(lab: Lab, capsys: Capture, arguments: list[str], told: str) -> None:
@@ -175,7 +204,7 @@ def test_a_stack_that_cannot_be_measured_ends_the_command(
         msg = "v0.6.1 cannot be measured: the stack pins another version"
         raise UserError(msg)
 
-    monkeypatch.setattr(run_command, "measure_round", refuse)
+    monkeypatch.setattr(run_command, "measure_turn", refuse)
     assert cli.main(["run", "v0.6.1"]) == 2
     told = "error: v0.6.1 cannot be measured: the stack pins another version\n"
     assert capsys.readouterr().err == told
@@ -211,7 +240,7 @@ def test_progress_is_drawn_on_a_terminal(
     monkeypatch.setenv("COLUMNS", "160")
     cli.main(["run", "v0.6.1", "--rounds", "1", "--cells", "fa3-varlen$"])
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
-    count = len(lab.measured[-1][1])
+    count = len(lab.measured[-1].plan.cases)
     assert "round 1/1 v0.6.1: building" in shown
     assert f"{count}/{count}" in shown
 
