@@ -6,6 +6,9 @@ from typing import Final
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
 from regress.report.backends_text import render_backends_text
+from regress.report.check_junit import render_check_junit
+from regress.report.check_markdown import render_check_markdown
+from regress.report.check_sarif import render_check_sarif
 from regress.report.check_text import render_check_text
 from regress.report.json import render_json
 from regress.report.view import View
@@ -15,6 +18,9 @@ __all__ = ["BACKENDS_RENDERERS", "CHECK_RENDERERS"]
 CHECK_RENDERERS: Final[dict[str, Callable[[CheckReport, View], str]]] = {
     "text": render_check_text,
     "json": render_json,
+    "markdown": render_check_markdown,
+    "junit": render_check_junit,
+    "sarif": render_check_sarif,
 }
 BACKENDS_RENDERERS: Final[dict[str, Callable[[BackendsReport, View], str]]] = {
     "text": render_backends_text,
