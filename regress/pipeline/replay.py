@@ -20,11 +20,12 @@ from regress.model.run import StageTold
 from regress.pipeline.cells import index
 from regress.pipeline.noise import Noise
 from regress.pipeline.runs import Run, Stage
-from workloads.record import Case, Round
+from workloads.record import Case
 
-__all__ = ["CONFIRM", "Need", "Replay", "first_stage", "replay", "stage_names"]
+__all__ = ["CONFIRM", "FIRST", "Need", "Replay", "first_stage", "replay"]
 
 CONFIRM: Final = "confirm"
+FIRST: Final = "screen-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Need:
     blocks: int
     todo: tuple[int, ...]
     cases: tuple[Case, ...]
+
+    @property
+    def first(self) -> bool:
+        """Whether it is the stage that measures every case."""
+        return self.stage == FIRST
 
 
 @dataclass(slots=True)
@@ -62,7 +68,7 @@ class Replay:
     stages: list[StageTold] = field(default_factory=list)
 
 
-def stage_names(config: Config) -> tuple[str, ...]:
+def _stage_names(config: Config) -> tuple[str, ...]:
     """Return the names of all stages, in order."""
     return (*(f"screen-{n}" for n, _ in enumerate(config.ab.looks, 1)), CONFIRM)
 
@@ -70,7 +76,7 @@ def stage_names(config: Config) -> tuple[str, ...]:
 def first_stage(cases: Iterable[Case], config: Config) -> Need:
     """Return what a new run measures first: every case."""
     blocks = config.ab.looks[0]
-    return Need(stage_names(config)[0], blocks, tuple(range(1, blocks + 1)), tuple(cases))
+    return Need(FIRST, blocks, tuple(range(1, blocks + 1)), tuple(cases))
 
 
 def replay(run: Run, wanted: Mapping[Case, str], noise: Noise, config: Config) -> Replay:
@@ -83,69 +89,76 @@ def replay(run: Run, wanted: Mapping[Case, str], noise: Noise, config: Config) -
     """
     told = Replay()
     sizes = (config.ab.looks[0], *(b - a for a, b in pairwise(config.ab.looks)))
-    cells = _Cells(run, wanted, noise)
     still, suspects = tuple(wanted), list[Case]()
     screened: list[Stage] = []
-    for name, blocks in zip(stage_names(config), sizes, strict=False):
-        if told.need is not None or not still:
+    for name, blocks in zip(_stage_names(config), sizes, strict=False):
+        if not still:
             break
         stage = run.stages.get(name)
         told.need = _need(name, blocks, still, stage)
         if stage is None or told.need is not None:
-            break
+            told.findings += _undecided([*suspects, *still], wanted, told.need)
+            return told
         screened.append(stage)
-        looks = {case: look_at(cells.of(case, screened), config) for case in still}
-        for case, seen in looks.items():
-            if seen and seen.outcome is Screened.EQUAL:
-                told.findings.append(equal_finding(cells.of(case, screened), seen, config))
-        told.stages.append(_told(stage, looks))
+        cells = _cells(still, wanted, screened, noise)
+        looks = [(cell, look_at(cell, config)) for cell in cells]
+        told.findings += (
+            equal_finding(cell, seen, config)
+            for cell, seen in looks
+            if seen and seen.outcome is Screened.EQUAL
+        )
+        told.stages.append(_told(stage, (seen for _, seen in looks)))
         suspects += _with(looks, Screened.SUSPECT)
         still = tuple(_with(looks, Screened.OPEN))
-    if told.need is None and (suspects or still):
-        _confirm(told, run, cells, tuple(sorted({*suspects, *still})), config)
-    if told.need is not None:
-        told.findings += _missing(told.need, cells)
+    if suspects or still:
+        _confirm(told, run, _cells_to_confirm(run, {*suspects, *still}, wanted, noise), config)
     return told
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Makes the cells of a run."""
+def _cells(
+    cases: Iterable[Case], wanted: Mapping[Case, str], stages: Sequence[Stage], noise: Noise
+) -> tuple[Cell, ...]:
+    """Make the cells of some cases; the whole blocks of these stages are compared."""
+    pairs = [pair for stage in stages for pair in stage.whole.values()]
+    base, head = (index(pair[n] for pair in pairs) for n in (0, 1))
+    return tuple(
+        Cell(
+            case,
+            wanted[case],
+            Side(base.get(case, ()), base.get(case, ())),
+            Side(head.get(case, ()), head.get(case, ())),
+            block=False,
+            noise=noise.of(case),
+        )
+        for case in cases
+    )
 
-    run: Run
-    wanted: Mapping[Case, str]
-    noise: Noise
 
-    def of(self, case: Case, stages: Sequence[Stage]) -> Cell:
-        """Return a case's cell; the whole blocks of these stages are compared."""
-        pairs = [pair for stage in stages for pair in stage.whole.values()]
-        base, head = (_side([pair[n] for pair in pairs], case) for n in (0, 1))
-        return Cell(case, self.wanted[case], base, head, block=False, noise=self.noise.of(case))
-
-
-def _side(rounds: Sequence[Round], case: Case) -> Side:
-    found = index(rounds).get(case, ())
-    return Side(found, found)
+def _cells_to_confirm(
+    run: Run, suspects: Iterable[Case], wanted: Mapping[Case, str], noise: Noise
+) -> tuple[Cell, ...]:
+    stage = run.stages.get(CONFIRM)
+    return _cells(sorted(suspects), wanted, [stage] if stage else [], noise)
 
 
 def _need(name: str, blocks: int, cases: tuple[Case, ...], stage: Stage | None) -> Need | None:
     """Return what is missing of a stage; a stage that has begun keeps the blocks it planned."""
     if stage is None:
         return Need(name, blocks, tuple(range(1, blocks + 1)), cases)
-    held = tuple(case for case in cases if case in stage.cases)
+    held = tuple(case for case in cases if case in stage.cases) or cases
     return Need(name, stage.blocks, stage.missing, held) if stage.missing else None
 
 
-def _with(looks: Mapping[Case, Look | None], outcome: Screened) -> Iterator[Case]:
-    return (case for case, seen in looks.items() if seen and seen.outcome is outcome)
+def _with(looks: Iterable[tuple[Cell, Look | None]], outcome: Screened) -> Iterator[Case]:
+    return (cell.case for cell, seen in looks if seen and seen.outcome is outcome)
 
 
-def _told(stage: Stage, looks: Mapping[Case, Look | None]) -> StageTold:
-    counts = Counter(seen.outcome if seen else None for seen in looks.values())
+def _told(stage: Stage, looks: Iterable[Look | None]) -> StageTold:
+    counts = Counter(seen.outcome if seen else None for seen in looks)
     return StageTold(
         name=stage.name,
         rounds=len(stage.whole),
-        cells=len(looks),
+        cells=counts.total(),
         equal=counts[Screened.EQUAL],
         suspect=counts[Screened.SUSPECT],
         open=counts[Screened.OPEN],
@@ -158,44 +171,45 @@ def _seconds(stage: Stage) -> float:
     return round(sum(r.seconds.get("total", 0.0) for r in stage.every), 1)
 
 
-def _confirm(
-    told: Replay, run: Run, cells: _Cells, suspects: tuple[Case, ...], config: Config
-) -> None:
-    stage = run.stages.get(CONFIRM)
-    told.need = _need(CONFIRM, config.ab.confirm_rounds, suspects, stage)
+def _confirm(told: Replay, run: Run, cells: Sequence[Cell], config: Config) -> None:
+    stage, cases = run.stages.get(CONFIRM), tuple(cell.case for cell in cells)
+    told.need = _need(CONFIRM, config.ab.confirm_rounds, cases, stage)
+    families = {cell.case: cell.family for cell in cells}
     if stage is None or told.need is not None:
+        told.findings += _undecided(cases, families, told.need)
         return
-    fresh = [cells.of(case, [stage]) for case in suspects]
-    timed = [cell for cell in fresh if look_at(cell, config)]
+    timed = [cell for cell in cells if look_at(cell, config)]
     findings = list(detect_confirmed(timed, config))
     told.findings += findings
+    told.findings += _undecided([c for c in cases if c not in stage.cases], families, None)
     equal = sum(f.reason.code is ReasonCode.EQUIVALENT for f in findings)
     told.stages.append(
         StageTold(
             name=CONFIRM,
             rounds=len(stage.whole),
-            cells=len(fresh),
+            cells=len(cells),
             equal=equal,
             suspect=len(timed) - equal,
             open=0,
-            without_time=len(fresh) - len(timed),
+            without_time=len(cells) - len(timed),
             seconds=_seconds(stage),
         )
     )
 
 
-def _missing(need: Need, cells: _Cells) -> Iterator[Finding]:
-    """Say of every case that is not decided which rounds are missing: that is no pass."""
-    numbers = ", ".join(map(str, need.todo))
-    for case in need.cases:
+def _undecided(
+    cases: Iterable[Case], families: Mapping[Case, str], need: Need | None
+) -> Iterator[Finding]:
+    """Say of cases that wait for rounds which ones are missing: that is no pass."""
+    lacks = "no confirming round holds it"
+    if need is not None:
+        lacks = f"stage {need.stage} lacks block {', '.join(map(str, need.todo))} of {need.blocks}"
+    for case in cases:
         yield Finding(
             detector="ab",
-            family=cells.wanted[case],
+            family=families[case],
             series=Series(case, Metric.KERNEL_TIME),
             verdict=REASONS[ReasonCode.MISSING_ROUND].verdict,
-            reason=Reason(
-                ReasonCode.MISSING_ROUND,
-                f"stage {need.stage} lacks block {numbers} of {need.blocks}",
-            ),
+            reason=Reason(ReasonCode.MISSING_ROUND, lacks),
             rounds=RoundIds((), ()),
         )

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from workloads import catalog
 from workloads.record import Case, Round
 
 __all__ = ["Run", "Stage", "find_runs"]
@@ -67,10 +68,34 @@ class Run:
         every = (r for stage in self.stages.values() for r in stage.every)
         return tuple(sorted(every, key=lambda r: (r.started_at, r.id)))
 
+    def side(self, tag: str) -> tuple[Round, ...]:
+        """Return the rounds of one stack, in order of their start."""
+        return tuple(r for r in self.rounds if r.stack.tag == tag)
+
+    def lacking(self, tag: str) -> dict[Case, tuple[str, ...]]:
+        """Return the ids of a stack's rounds that lack a case which they should hold.
+
+        A round holds what the others of its stage hold, and every case of its tier.
+        """
+        found: dict[Case, list[str]] = defaultdict(list)
+        for stage in self.stages.values():
+            for r in stage.every:
+                if r.stack.tag == tag:
+                    held = {record.case for record in r.cases}
+                    for case in (stage.cases | _tier(r.tier)) - held:
+                        found[case].append(r.id)
+        return {case: tuple(ids) for case, ids in found.items()}
+
     @property
     def campaigns(self) -> tuple[str, ...]:
         """The stretches of measuring it took."""
         return tuple(dict.fromkeys(r.campaign for r in self.rounds))
+
+
+def _tier(name: str) -> frozenset[Case]:
+    """Return the cases of a tier; hand-picked ones have none to be held to."""
+    known = name in catalog.TIERS
+    return frozenset(entry.case for entry in catalog.cases(name)) if known else frozenset()
 
 
 def find_runs(rounds: Iterable[Round], base: str, head: str) -> tuple[Run, ...]:

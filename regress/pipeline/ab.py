@@ -1,0 +1,110 @@
+"""The whole of `ab`: measure two stacks in stages until every cell is decided, and report.
+
+The state of a run is its round files and nothing else, so it can be broken off at any point.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from regress.errors import NoDataError, UsageError
+from regress.model.report import CheckReport
+from regress.pipeline.replay import Need, first_stage
+from regress.pipeline.run_report import report_run
+from regress.pipeline.run_state import Sought, State, find_state
+from workloads.stage import StagePlan
+
+__all__ = ["Measure", "Order", "ab", "judge_run"]
+
+Measure = Callable[[StagePlan], None]
+"""Measures a stage and returns when its rounds are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How the rounds of a run are to be measured.
+
+    Attributes
+    ----------
+    measure
+        Does it.
+    directory
+        Where round files go; one of the request's roots.
+    run
+        Id of a new run.
+    anew
+        Whether to leave a run that was broken off as it is.
+    """
+
+    measure: Measure
+    directory: Path
+    run: str
+    anew: bool = False
+
+
+def ab(sought: Sought, order: Order) -> CheckReport:
+    """Measure until the run is finished; a run of the same cells that was broken off goes on.
+
+    Raises
+    ------
+    UsageError
+        If the request is wrong, or measuring fails or makes no progress.
+    """
+    if sought.base == sought.head:
+        msg = f"base and head are both {sought.base}: name two stacks"
+        raise UsageError(msg)
+    wanted = sought.request.cases(())
+    state = None if order.anew else _unfinished(sought, frozenset(wanted))
+    run = state.run.id if state else order.run
+    campaign = f"{run}~{len(state.run.campaigns) + 1}" if state else run
+    before: Need | None = None
+    while state is None or state.told.need is not None:
+        need = (state.told.need if state else None) or first_stage(wanted, sought.config)
+        if need == before:
+            msg = f"stage {need.stage} was measured and still lacks rounds in {order.directory}"
+            raise UsageError(msg)
+        order.measure(_plan(need, sought, order, run, campaign))
+        state, before = find_state(sought, run), need
+    return report_run(state, sought)
+
+
+def judge_run(sought: Sought, run_id: str | None) -> CheckReport:
+    """Judge a run without measuring: the one of this id, or the latest.
+
+    Raises
+    ------
+    NoDataError
+        If there is no such run.
+    """
+    state = find_state(sought, run_id)
+    if state is None:
+        which = f"run {run_id}" if run_id else "run of `ab`"
+        roots = ", ".join(map(str, sought.request.roots))
+        msg = f"no {which} from {sought.base} to {sought.head} under {roots}: measure it first"
+        raise NoDataError(msg)
+    return report_run(state, sought)
+
+
+def _unfinished(sought: Sought, wanted: frozenset[object]) -> State | None:
+    """Return the latest run if it means the same cases and lacks rounds."""
+    state = find_state(sought)
+    if state is None or state.told.need is None or wanted != frozenset(state.wanted):
+        return None
+    return state
+
+
+def _plan(need: Need, sought: Sought, order: Order, run: str, campaign: str) -> StagePlan:
+    request = sought.request
+    whole = need.first and request.pattern is None
+    return StagePlan(
+        run=run,
+        stage=need.stage,
+        stacks=(sought.base, sought.head),
+        blocks=need.blocks,
+        todo=need.todo,
+        campaign=campaign,
+        tier=request.tier if whole else "custom",
+        cases=need.cases,
+        directory=str(order.directory.resolve()),
+        machine=request.machine,
+    )
