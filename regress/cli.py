@@ -4,13 +4,16 @@ import argparse
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from regress.config import load_config
 from regress.errors import ExitCode, RegressError, UsageError
+from regress.model.waiver import Waivers
 from regress.output import (
     complain,
     speak_any_character,
@@ -29,8 +32,11 @@ from regress.report.settings import render_settings, render_thresholds
 from regress.report.view import View
 from regress.store.load import load_round
 from regress.store.tree import LOCAL, RECORDED, is_folder
+from regress.store.waivers import WAIVERS_FILE, load_waivers
 
 __all__ = ["main"]
+
+_Report = TypeVar("_Report")
 
 _EPILOG: Final = (
     "exit codes: 0 pass, 1 regression (or broken, or gone), 2 usage, 3 undecided, 4 no data; "
@@ -67,11 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("check", help="what changed from one stack to another")
     compare.add_argument("base", metavar="BASE", help="stack tag, e.g. v0.6.0")
     compare.add_argument("head", metavar="HEAD", help="stack tag, e.g. v0.6.1")
-    _add_selection(compare)
+    _add_selection(compare, CHECK_RENDERERS)
+    _add_waivers(compare)
     compare.set_defaults(run=_run_check)
     choose = commands.add_parser("backends", help="which backend to use under a stack")
     choose.add_argument("stack", metavar="STACK", help="stack tag, e.g. v0.6.1")
-    _add_selection(choose)
+    _add_selection(choose, BACKENDS_RENDERERS)
     choose.add_argument(
         "--fail-over",
         type=_regret,
@@ -92,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_selection(parser: argparse.ArgumentParser) -> None:
+def _add_selection(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     add = parser.add_argument
     add("--tier", choices=TIERS, default=AUTO_TIER, help="cases to judge (auto: up to nightly)")
     add("--cells", metavar="REGEX", help="only cases whose workload@backend contains this")
@@ -105,10 +112,26 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="read the rounds under DIR too",
     )
-    add("--format", choices=tuple(CHECK_RENDERERS), default="text")
+    add("--format", choices=tuple(formats), default="text")
     add("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
+    add(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="write this format there too; may be given several times",
+    )
     add("--config", type=Path, metavar="FILE", help="TOML that overrides thresholds")
     add("--all", action="store_true", help="list what is folded, too")
+
+
+def _add_waivers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--waivers",
+        type=Path,
+        metavar="FILE",
+        help="what is accepted for now (default: waivers.toml of this checkout, if there is one)",
+    )
 
 
 def _regret(text: str) -> float:
@@ -144,18 +167,59 @@ def _request(options: argparse.Namespace) -> Request:
     )
 
 
+def _waivers(options: argparse.Namespace) -> Waivers | None:
+    path: Path | None = options.waivers
+    if path is None:
+        if not WAIVERS_FILE.exists():
+            return None
+        path = WAIVERS_FILE
+    return Waivers(path.name, load_waivers(path), datetime.now(UTC).date())
+
+
 def _run_check(options: argparse.Namespace) -> ExitCode:
-    config = load_config(options.config)
-    report = check(options.base, options.head, _request(options), config)
-    _write(CHECK_RENDERERS[options.format](report, _view(options)), options.output)
+    config, targets = load_config(options.config), _targets(options, CHECK_RENDERERS)
+    request = replace(_request(options), waivers=_waivers(options))
+    report = check(options.base, options.head, request, config)
+    _deliver(report, options, CHECK_RENDERERS, targets)
     return report.exit_code
 
 
 def _run_backends(options: argparse.Namespace) -> ExitCode:
-    config = load_config(options.config)
+    config, targets = load_config(options.config), _targets(options, BACKENDS_RENDERERS)
     report = backends(options.stack, _request(options), config, fail_over=options.fail_over)
-    _write(BACKENDS_RENDERERS[options.format](report, _view(options)), options.output)
+    _deliver(report, options, BACKENDS_RENDERERS, targets)
     return report.exit_code
+
+
+def _targets(options: argparse.Namespace, formats: Iterable[str]) -> dict[Path, str]:
+    """Return the format of each further report by its file, before anything is judged."""
+    found: dict[Path, str] = {}
+    for text in options.report:
+        name, _, file = text.partition("=")
+        if name not in formats or not file:
+            msg = f"--report {text}: give FORMAT=FILE with a format of {', '.join(formats)}"
+            raise UsageError(msg)
+        path = Path(file)
+        if path in {*found, options.output}:
+            msg = f"--report {text}: another report goes to {file} already"
+            raise UsageError(msg)
+        found[path] = name
+    return found
+
+
+def _deliver(
+    report: _Report,
+    options: argparse.Namespace,
+    renderers: Mapping[str, Callable[[_Report, View], str]],
+    targets: Mapping[Path, str],
+) -> None:
+    """Write every further report, then the one asked for; each whole or not at all."""
+    plain = View(everything=options.all)
+    texts = {path: renderers[name](report, plain) for path, name in targets.items()}
+    main_text = renderers[options.format](report, _view(options))
+    for path, text in texts.items():
+        write_file(text, path)
+    _write(main_text, options.output)
 
 
 def _run_show(options: argparse.Namespace) -> ExitCode:

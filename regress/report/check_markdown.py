@@ -72,7 +72,7 @@ def _findings(title: str, found: Sequence[Finding], view: View, *, folded: bool)
 def _row(finding: Finding, view: View) -> str:
     case = finding.series.case
     why = escaped(finding.reason.message), *map(escaped, render_evidence(finding, view))
-    figures = [escaped(text) for text in render_figures(finding)]
+    figures = [text.replace("->", "→") for text in render_figures(finding)]
     return row(
         (
             f"{literal(case.workload)}<br>{literal(case.backend)}",

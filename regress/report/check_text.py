@@ -86,7 +86,10 @@ def _waived(console: Console, report: CheckReport, view: View) -> None:
     for use, found in groups:
         console.print(f"  {render_acceptance(use)}")
         for finding in found:
-            _finding(console, finding, view)
+            if view.everything:
+                _finding(console, finding, view)
+            else:
+                console.print(render_finding(finding, view)[0])
 
 
 def _information(console: Console, report: CheckReport, view: View) -> None:

@@ -20,14 +20,14 @@ _LONGEST: Final = 400
 _LONGEST_COMMAND: Final = 4_000
 _PLAIN: Final = re.compile(r"[\w@.,:;=+/%-][\w@.,:;=+/% -]*", re.ASCII)
 # An underscore inside a word is no markup, and names are full of them.
-_MARKUP: Final = re.compile(r"[&<>\\`*{}\[\]()~|!$]|(?<![^\W_])_|_(?![^\W_])")
+_MARKUP: Final = re.compile(r"[&<>\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])")
 _LINKING: Final = re.compile(r"[@#]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
 _UNLINKED: Final = "&#8203;"
 
 
 def escaped(text: str) -> str:
     """Return prose as prose: no markup, no mention, no reference; cut if it is long."""
-    safe = _MARKUP.sub(_entity, _cut(text))
+    safe = _MARKUP.sub(_entity, _cut(text).replace(" -> ", " → "))
     # Entities have a # of their own, which must stay as it is.
     parts = re.split(r"(&#\d+;)", safe)
     parts[::2] = [_LINKING.sub(rf"\g<0>{_UNLINKED}", part) for part in parts[::2]]
