@@ -117,7 +117,7 @@ def _outcome(
     if element:
         ET.SubElement(test, element, type=verdict, message=f"{verdict}: {message}").text = text
     else:
-        ET.SubElement(test, "system-out").text = f"{verdict}: {message}\n{text}"
+        ET.SubElement(test, "system-out").text = f"{verdict}\n{text}"
 
 
 def _skipped(cell: Unmeasured) -> ET.Element:
