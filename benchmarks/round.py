@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -97,7 +97,9 @@ class _Round:
         self._scripted = all(case.backend == "scripted" for case in self.plan.cases)
         # A script needs no device, and importing torch would take most of its round's time.
         gpu = not self._scripted and has_gpu()
-        self.libraries: Libraries = load_libraries(self.plan.expected, gpu=gpu)
+        self.libraries: Libraries = replace(
+            load_libraries(self.plan.expected, gpu=gpu), stack=self.plan.tag
+        )
         if self.libraries.can_run("flashinfer-python"):
             remember_refusals()
         self.machine: Machine = fingerprint(self.plan.machine, gpu=gpu)

@@ -69,12 +69,15 @@ class Libraries:
         For a pinned distribution that cannot be imported: why.
     has_torch, has_gpu
         Whether torch is here, and whether it sees a usable CUDA device.
+    stack
+        Tag of the stack.
     """
 
     versions: Mapping[str, str]
     problems: Mapping[str, str]
     has_torch: bool
     has_gpu: bool
+    stack: str = ""
 
     def can_run(self, distribution: str) -> bool:
         """Say whether `require` would return."""

@@ -1,28 +1,83 @@
 """A backend that does what a script says, for tests of everything around measuring.
 
-The script is a JSON file named by `ATTN_SCRIPT`: workload slug to behaviour, `*` for the others.
-A behaviour is `{"us": 100.0}` with, if wanted, `"spread": 0.01`, `"factor": 1.05`, or `"do"`:
-`raise`, `abort`, `hang`, `nan` or `wrong`; `"after": 2` lets two launches go well before.
+The script is a JSON file named by `ATTN_SCRIPT`: workload slug to `Behaviour`, `*` for the others.
+If `ATTN_SCRIPT` names a folder, each stack has its own script there, `<tag>.json`.
 """
 
-import json
 import os
 import random
 import time
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+
+import msgspec
 
 from benchmarks.backends.adapter import Libraries, Prepared, Script, Unsupported
 from benchmarks.measure.inputs import Inputs
 from workloads.record import Facts
 
-__all__ = ["NAMES", "SCRIPT_VARIABLE", "prepare"]
+__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "prepare"]
 
 NAMES: Final = ("scripted",)
 SCRIPT_VARIABLE: Final = "ATTN_SCRIPT"
 _HANG_S: Final = 3600.0
-_ERRORS: Final = {"nan": float("nan"), "wrong": 1.0}
+
+
+class Behaviour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a case does.
+
+    Attributes
+    ----------
+    us, factor
+        Its time in microseconds, and what that is multiplied with.
+    spread, process_spread
+        Relative standard deviations: of samples, and of a factor that is drawn once a process.
+    slow_passes, slow_factor
+        The chance of a pass to be slow as a whole, and how much slower it is then.
+    error
+        Relative error of its output.
+    facts
+        What its library decided.
+    do
+        What goes wrong; `wrong` and `nan` are outputs, the others happen at a launch.
+    after
+        Launches that go well before.
+    """
+
+    us: float
+    factor: float = 1.0
+    spread: float = 0.0
+    process_spread: float = 0.0
+    slow_passes: float = 0.0
+    slow_factor: float = 1.0
+    error: float = 0.001
+    facts: Facts = Facts()
+    do: Literal["", "raise", "abort", "hang", "nan", "wrong"] = ""
+    after: int = 0
+
+
+class _Case:
+    """One case of this process."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._behaviour = behaviour
+        self._draws = random.Random()  # noqa: S311 - noise, not a secret
+        self._launches = count()
+        self._us = behaviour.us * behaviour.factor
+        self._us *= self._draws.gauss(1.0, behaviour.process_spread)
+        self._pass_factor = 1.0
+
+    def launch(self) -> None:
+        """Do what goes wrong; the timer launches once a pass, so this begins one."""
+        what = self._behaviour
+        self._pass_factor = what.slow_factor if self._draws.random() < what.slow_passes else 1.0
+        if next(self._launches) >= what.after:
+            _act(what.do)
+
+    def us(self) -> float:
+        """Return the next sample."""
+        return self._us * self._pass_factor * self._draws.gauss(1.0, self._behaviour.spread)
 
 
 def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
@@ -33,32 +88,20 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     Unsupported
         If there is no script, or it says nothing about this workload.
     """
-    del name, libraries
-    path = os.environ.get(SCRIPT_VARIABLE, "")
-    if not path:
+    del name
+    given = os.environ.get(SCRIPT_VARIABLE, "")
+    if not given:
         msg = f"{SCRIPT_VARIABLE} names no script"
         raise Unsupported(msg)
-    script = json.loads(Path(path).read_text(encoding="utf-8"))
+    path = Path(given, f"{libraries.stack}.json") if Path(given).is_dir() else Path(given)
+    script = msgspec.json.decode(path.read_bytes(), type=dict[str, Behaviour])
     behaviour = script.get(inputs.workload.slug, script.get("*"))
     if behaviour is None:
         msg = "the script says nothing about this workload"
         raise Unsupported(msg)
-    draws = random.Random()  # noqa: S311 - noise, not a secret
-    what, launches = behaviour.get("do", ""), count()
-
-    def launch() -> None:
-        if next(launches) >= behaviour.get("after", 0):
-            _act(what)
-
-    def us() -> float:
-        noise = draws.gauss(1.0, behaviour.get("spread", 0.0))
-        return float(behaviour["us"]) * float(behaviour.get("factor", 1.0)) * noise
-
-    return Prepared(
-        launch=launch,
-        facts=lambda: Facts(**behaviour.get("facts", {})),
-        script=Script(us, _ERRORS.get(what, 0.001)),
-    )
+    case, facts = _Case(behaviour), behaviour.facts
+    error = {"nan": float("nan"), "wrong": 1.0}.get(behaviour.do, behaviour.error)
+    return Prepared(launch=case.launch, facts=lambda: facts, script=Script(case.us, error))
 
 
 def _act(what: str) -> None:

@@ -20,7 +20,7 @@ PREFILL = "prefill-h32x8-d128-bf16-p16-q16-b2-uniform-t256"
 
 
 def libraries(
-    versions: dict[str, str] | None = None, problems: dict[str, str] | None = None, **has: bool
+    versions: dict[str, str] | None = None, problems: dict[str, str] | None = None, **has: Any
 ) -> Libraries:
     """The libraries of a host with torch and a GPU, if nothing else is said."""
     given = {"has_torch": True, "has_gpu": True, **has}

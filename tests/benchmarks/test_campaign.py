@@ -3,13 +3,11 @@
 import json
 import os
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,54 +17,13 @@ from benchmarks.campaign import Limits, Options, campaign_id, interleave, measur
 from benchmarks.errors import UserError
 from benchmarks.paths import BYTECODE
 from benchmarks.progress import Progress
+from tests.benchmarks.interpreter import Interpreter, runs
 from tests.benchmarks.synthetic import stack
 from workloads.record import Case
 
 STACK = stack("v1", pins={"flashinfer-python": "1.0"})
 PATIENT = Limits()
 CASES = tuple(Case(name, "made-up") for name in ("first", "second", "third"))
-PRELUDE = """\
-#!{python} -IS
-import json, os, signal, subprocess, sys, time
-
-assert sys.argv[1:3] == ["-m", "benchmarks.round"], sys.argv
-plan = json.load(open(sys.argv[3]))
-with open({plans!r}, "a") as file:
-    file.write(json.dumps(plan) + "\\n")
-fd = int(sys.argv[5])
-
-def say(stage, case=None, **more):
-    os.write(fd, json.dumps({{"stage": stage, "case": case, **more}}).encode() + b"\\n")
-
-def is_second(case):
-    return case["workload"] == "second"
-
-say("import")
-left = [c for c in plan["cases"] if c not in [q["case"] for q in plan.get("quarantine", [])]]
-"""
-POSTLUDE = '\nsay("done", file="/a/round")\n'
-
-
-class Interpreter:
-    """Makes executables that stand for a stack's Python, and tells the plans they were given."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.plans_file = folder, folder / "plans"
-
-    def __call__(self, body: str) -> Path:
-        path = self.folder / "python"
-        prelude = PRELUDE.format(python=sys.executable, plans=str(self.plans_file))
-        path.write_text(prelude + body + POSTLUDE)
-        path.chmod(0o755)
-        return path
-
-    def plans(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.plans_file.read_text().splitlines()]
-
-    def lost(self) -> dict[str, str]:
-        """Return the quarantined cases of the last try, with their reasons."""
-        lost = self.plans()[-1].get("quarantine", [])
-        return {q["case"]["workload"]: q["reason"] for q in lost}
 
 
 @pytest.fixture
@@ -244,15 +201,6 @@ time.sleep(3600)
     with pytest.raises(KeyboardInterrupt):
         measure(interpreter(body), watch=interrupt)
     assert not any(runs(int(pid)) for pid in pids.read_text().split())
-
-
-def runs(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def test_tries_are_bounded(interpreter: Interpreter) -> None:
