@@ -39,7 +39,7 @@ def render_check_junit(report: CheckReport, view: View) -> str:
     waivers = {f.waived: render_acceptance(use) for use, fs in accepted(report) for f in fs}
     for family in dict.fromkeys(cell.family for cell in report.cells):
         cells = (cell for cell in report.cells if cell.family == family)
-        _suite(root, family, (_cell(c, found[c.case], waivers, view) for c in cells))
+        _suite(root, family, (_cell(c, found.get(c.case, ()), waivers, view) for c in cells))
     if report.unmeasured:
         _suite(root, _UNMEASURED, map(_skipped, report.unmeasured))
     _count(root, root.iter("testcase"))

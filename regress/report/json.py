@@ -1,5 +1,7 @@
 """Results as JSON: the same structures as in `regress.model`, numbers as numbers."""
 
+from typing import Final
+
 import msgspec
 
 from regress.model.backends import BackendsReport
@@ -8,6 +10,8 @@ from regress.report.printable import printable
 from regress.report.view import View
 
 __all__ = ["render_json", "render_schema"]
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def render_json(report: CheckReport | BackendsReport, _view: View | None = None) -> str:
@@ -22,5 +26,6 @@ def render_json(report: CheckReport | BackendsReport, _view: View | None = None)
 
 def render_schema(result: type[CheckReport | BackendsReport]) -> str:
     """Return the JSON Schema of a report."""
-    schema = msgspec.json.encode(msgspec.json.schema(result), order="deterministic")
-    return msgspec.json.format(schema, indent=1).decode() + "\n"
+    schema = {"$schema": _DIALECT, **msgspec.json.schema(result)}
+    data = msgspec.json.encode(schema, order="deterministic")
+    return msgspec.json.format(data, indent=1).decode() + "\n"

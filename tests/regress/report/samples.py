@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from regress.model.report import CheckReport
+from regress.errors import ExitCode
+from regress.model.finding import RoundIds
+from regress.model.report import CHECK_SCHEMA, CheckReport
 from regress.model.verdict import Verdict
 from regress.model.waiver import Waiver, Waivers
 from regress.pipeline.check import check
@@ -91,3 +93,26 @@ def mixed(
 
 
 ACCEPTED = (waiver(), waiver(cells="decode-cuda$", verdicts=(Verdict.GONE,), reason="dropped"))
+
+
+def bare(**fields: object) -> CheckReport:
+    """A report of nothing, with some fields set."""
+    values: dict[str, object] = {
+        "schema": CHECK_SCHEMA,
+        "command": "made up",
+        "base": "v1",
+        "head": "v2",
+        "machine": "synthetic",
+        "setup": {"gpu": "Synthetic GPU"},
+        "tier": "any",
+        "pattern": None,
+        "verdict": Verdict.NO_DATA,
+        "exit_code": ExitCode.NO_DATA,
+        "cells": (),
+        "findings": (),
+        "unmeasured": (),
+        "blind": (),
+        "rounds": RoundIds((), ()),
+        "warnings": (),
+    }
+    return CheckReport(**{**values, **fields})  # type: ignore[arg-type]
