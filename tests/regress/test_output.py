@@ -116,7 +116,7 @@ def test_an_internal_error_is_no_regression(
         msg = "a defect"
         raise ZeroDivisionError(msg)
 
-    monkeypatch.setattr("regress.cli.check", broken)
+    monkeypatch.setattr("regress.commands.check.check", broken)
     assert main(["check", "v1", "v2", "--rounds", str(rounds)]) == 2
     told = capsys.readouterr().err
     assert "ZeroDivisionError: a defect" in told

@@ -1,0 +1,82 @@
+"""The command `ab`: measure two stacks until every cell is decided, and say what changed."""
+
+import argparse
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from regress.commands.deliver import deliver, targets_of
+from regress.commands.options import (
+    add_pair,
+    add_selection,
+    add_waivers,
+    request_of,
+    roots_of,
+    waivers_of,
+)
+from regress.config import load_config
+from regress.errors import ExitCode, UsageError
+from regress.pipeline.ab import Order, ab, judge_run
+from regress.pipeline.drive import Driver
+from regress.pipeline.run_state import Sought
+from regress.report import CHECK_RENDERERS
+from regress.store.tree import LOCAL, RECORDED
+from workloads import catalog
+
+__all__ = ["add"]
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser("ab", help="measure two stacks until every cell is decided")
+    add_pair(parser)
+    add_selection(parser, CHECK_RENDERERS, catalog.TIERS)
+    add_waivers(parser)
+    option = parser.add_argument
+    option("--judge", action="store_true", help="only judge the latest run; measure nothing")
+    option("--run", metavar="ID", dest="run_id", help="only judge this run; measure nothing")
+    option("--new", action="store_true", help="do not go on with a run that was broken off")
+    option("--record", action="store_true", help="write rounds where git keeps results")
+    option("--wheels", type=Path, metavar="DIR", help="install stacks from this folder only")
+    option("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> ExitCode:
+    targets = targets_of(options, CHECK_RENDERERS)
+    request = replace(request_of(options), waivers=waivers_of(options))
+    config = load_config(options.config)
+    if options.judge or options.run_id or options.recorded:
+        sought = Sought(options.base, options.head, request, config)
+        report = judge_run(sought, options.run_id)
+    else:
+        directory = RECORDED if options.record else LOCAL
+        roots = (directory, *roots_of(options))
+        sought = Sought(options.base, options.head, replace(request, roots=roots), config)
+        report = ab(sought, _order(options, directory))
+    deliver(report, options, CHECK_RENDERERS, targets)
+    return report.exit_code
+
+
+def _order(options: argparse.Namespace, directory: Path) -> Order:
+    driver = Driver(tuple(_passed_on(options)))
+    run = f"ab-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    return Order(driver.measure, directory, run, anew=options.new)
+
+
+def _passed_on(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the options that are for measuring.
+
+    Raises
+    ------
+    UsageError
+        If a folder is none.
+    """
+    for name, folder in (("--wheels", options.wheels), ("--modules", options.modules)):
+        if folder is not None:
+            if not folder.is_dir():
+                msg = f"{name} {folder} is no folder"
+                raise UsageError(msg)
+            yield from (name, str(folder.resolve()))

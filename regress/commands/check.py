@@ -1,0 +1,30 @@
+"""The command `check`: what changed from one stack to another, from rounds that are there."""
+
+import argparse
+from dataclasses import replace
+
+from regress.commands.deliver import deliver, targets_of
+from regress.commands.options import add_pair, add_selection, add_waivers, request_of, waivers_of
+from regress.config import load_config
+from regress.errors import ExitCode
+from regress.pipeline.check import check
+from regress.report import CHECK_RENDERERS
+
+__all__ = ["add"]
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser("check", help="what changed from one stack to another")
+    add_pair(parser)
+    add_selection(parser, CHECK_RENDERERS)
+    add_waivers(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> ExitCode:
+    config, targets = load_config(options.config), targets_of(options, CHECK_RENDERERS)
+    request = replace(request_of(options), waivers=waivers_of(options))
+    report = check(options.base, options.head, request, config)
+    deliver(report, options, CHECK_RENDERERS, targets)
+    return report.exit_code
