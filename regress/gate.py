@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from regress.errors import ExitCode, worst
 from regress.model.finding import Finding
 from regress.model.report import CellVerdict
-from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict, join
+from regress.model.verdict import WORST_FIRST, Verdict, exit_code_of, join
 from workloads.record import Case
 
 __all__ = ["cell_verdicts", "gate", "worst_first"]
@@ -24,7 +24,7 @@ def cell_verdicts(findings: Iterable[Finding]) -> tuple[CellVerdict, ...]:
     return tuple(CellVerdict(case, families[case], join(found)) for case, found in grouped.items())
 
 
-def gate(cells: Sequence[CellVerdict]) -> tuple[Verdict, ExitCode]:
+def gate(cells: Sequence[CellVerdict], *, variance_fails: bool = False) -> tuple[Verdict, ExitCode]:
     """Return the run's verdict and exit code. A run without any judged cell is no pass.
 
     A waived cell was judged: a run of nothing else is WAIVED and passes under that name.
@@ -32,7 +32,8 @@ def gate(cells: Sequence[CellVerdict]) -> tuple[Verdict, ExitCode]:
     if not cells:
         return Verdict.NO_DATA, ExitCode.NO_DATA
     verdicts = [cell.verdict for cell in cells]
-    return join(verdicts), worst(EXIT_CODES[verdict] for verdict in verdicts)
+    codes = (exit_code_of(verdict, variance_fails=variance_fails) for verdict in verdicts)
+    return join(verdicts), worst(codes)
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

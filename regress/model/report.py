@@ -7,7 +7,7 @@ import msgspec
 from regress.errors import ExitCode
 from regress.model.finding import Finding, RoundIds
 from regress.model.run import RunTold
-from regress.model.verdict import Verdict
+from regress.model.verdict import Verdict, exit_code_of
 from regress.model.waiver import WaiverUse
 from workloads.record import Case
 
@@ -77,6 +77,8 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The waivers that were asked, each with what became of it; null and empty without any.
     pinned
         Where the list of stacks has head; null for an ad-hoc stack.
+    variance_fails
+        Whether VARIANCE was configured to fail.
     run
         What `ab` did to decide; null if rounds were only read.
     """
@@ -100,4 +102,9 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waiver_file: str | None = None
     waivers: tuple[WaiverUse, ...] = ()
     pinned: Pinned | None = None
+    variance_fails: bool = False
     run: RunTold | None = None
+
+    def code_of(self, verdict: Verdict) -> ExitCode:
+        """Return the exit code that a cell of this verdict asks for."""
+        return exit_code_of(verdict, variance_fails=self.variance_fails)

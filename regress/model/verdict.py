@@ -6,7 +6,7 @@ from typing import Final
 
 from regress.errors import ExitCode
 
-__all__ = ["EXIT_CODES", "WORST_FIRST", "Verdict", "join"]
+__all__ = ["EXIT_CODES", "WORST_FIRST", "Verdict", "exit_code_of", "join"]
 
 
 class Verdict(StrEnum):
@@ -60,6 +60,13 @@ EXIT_CODES: Final = {
     Verdict.IMPROVEMENT: ExitCode.PASS,
     Verdict.SAME: ExitCode.PASS,
 }
+
+
+def exit_code_of(verdict: Verdict, *, variance_fails: bool) -> ExitCode:
+    """Return the exit code that a verdict asks for; VARIANCE fails only if configured."""
+    if verdict is Verdict.VARIANCE and variance_fails:
+        return ExitCode.REGRESSION
+    return EXIT_CODES[verdict]
 
 
 def join(verdicts: Iterable[Verdict]) -> Verdict:

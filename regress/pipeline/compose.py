@@ -60,7 +60,7 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
     request, pair = judged.request, judged.pair
     findings, waivers = accept(judged.findings, request, pair, every, judged.wanted, config)
     verdicts = cell_verdicts(findings)
-    verdict, exit_code = gate(verdicts)
+    verdict, exit_code = gate(verdicts, variance_fails=config.spread.fails)
     return CheckReport(
         schema=CHECK_SCHEMA,
         command=request.command,
@@ -81,6 +81,7 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
         waiver_file=request.waivers.source if request.waivers else None,
         waivers=waivers,
         pinned=pinned(pair[1]),
+        variance_fails=config.spread.fails,
         run=judged.run,
     )
 

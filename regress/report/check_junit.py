@@ -11,12 +11,12 @@ from xml.etree import ElementTree as ET
 from regress.errors import ExitCode
 from regress.model.finding import Finding, Metric
 from regress.model.report import CellVerdict, CheckReport, Unmeasured
-from regress.model.verdict import EXIT_CODES, Verdict
+from regress.model.verdict import Verdict
 from regress.report.finding_text import render_finding
 from regress.report.headline import render_action, render_scope
 from regress.report.printable import printable
 from regress.report.view import View
-from regress.report.waived_text import accepted, render_acceptance, render_waiver_findings
+from regress.report.waived_text import acceptance_of, render_waiver_findings
 from workloads.record import Case
 
 __all__ = ["render_check_junit"]
@@ -36,10 +36,9 @@ def render_check_junit(report: CheckReport, view: View) -> str:
     root = ET.Element("testsuites", name=f"{report.base} -> {report.head}")
     _suite(root, _GATE, [_run(report)])
     found = _by_case(report.findings)
-    waivers = {f.waived: render_acceptance(use) for use, fs in accepted(report) for f in fs}
     for family in dict.fromkeys(cell.family for cell in report.cells):
         cells = (cell for cell in report.cells if cell.family == family)
-        _suite(root, family, (_cell(c, found.get(c.case, ()), waivers, view) for c in cells))
+        _suite(root, family, (_cell(c, found.get(c.case, ()), report, view) for c in cells))
     if report.unmeasured:
         _suite(root, _UNMEASURED, map(_skipped, report.unmeasured))
     _count(root, root.iter("testcase"))
@@ -87,7 +86,7 @@ def _by_case(findings: Iterable[Finding]) -> Mapping[Case, Sequence[Finding]]:
 
 
 def _cell(
-    cell: CellVerdict, found: Sequence[Finding], waivers: Mapping[int | None, str], view: View
+    cell: CellVerdict, found: Sequence[Finding], report: CheckReport, view: View
 ) -> ET.Element:
     test = ET.Element("testcase", name=str(cell.case))
     seconds = [
@@ -99,12 +98,12 @@ def _cell(
         test.set("time", f"{seconds[0]:.9f}")
     told = [line.strip() for f in found for line in render_finding(f, view)]
     if cell.verdict is Verdict.WAIVED:
-        texts = dict.fromkeys(waivers[f.waived] for f in found if f.waived is not None)
+        texts = dict.fromkeys(filter(None, (acceptance_of(f, report) for f in found)))
         ET.SubElement(test, "skipped", type=cell.verdict, message="; ".join(texts))
         ET.SubElement(test, "system-out").text = "\n".join(told)
         return test
     why = next((f.reason.message for f in found if f.verdict is cell.verdict and f.gates), "")
-    _outcome(test, cell.verdict, EXIT_CODES[cell.verdict], why, told)
+    _outcome(test, cell.verdict, report.code_of(cell.verdict), why, told)
     return test
 
 

@@ -7,7 +7,7 @@ from regress.counted import counted
 from regress.errors import ExitCode
 from regress.model.finding import Finding
 from regress.model.report import CheckReport
-from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict
+from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.finding_text import render_evidence, render_figures
 from regress.report.headline import (
     SECTIONS,
@@ -61,7 +61,7 @@ def _sections(report: CheckReport, view: View) -> Iterator[Block]:
     for title, verdict in SECTIONS:
         found = section(report, verdict)
         if found and (verdict is not Verdict.SAME or view.everything):
-            folded = EXIT_CODES[verdict] is not ExitCode.REGRESSION
+            folded = report.code_of(verdict) is not ExitCode.REGRESSION
             yield _findings(f"{title} ({len(found)})", found, view, folded=folded)
 
 

@@ -4,7 +4,6 @@ A result is placed at the line that pins head, because that line is what somebod
 """
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +16,7 @@ from regress.model.verdict import EXIT_CODES, Verdict
 from regress.report.finding_text import render_evidence, render_figures
 from regress.report.printable import printable
 from regress.report.view import View
-from regress.report.waived_text import accepted, render_acceptance, render_waiver_findings
+from regress.report.waived_text import acceptance_of, render_waiver_findings
 
 __all__ = ["render_check_sarif"]
 
@@ -45,7 +44,6 @@ def render_check_sarif(report: CheckReport, view: View) -> str:
 
 
 def _run(report: CheckReport, view: View) -> _Json:
-    waivers = {f.waived: render_acceptance(use) for use, fs in accepted(report) for f in fs}
     shown = [
         f for f in report.findings if (f.gates or f.waived is not None) and f.verdict not in _QUIET
     ]
@@ -56,7 +54,7 @@ def _run(report: CheckReport, view: View) -> _Json:
         # Alerts close when a later run of the same category no longer has them.
         "automationDetails": {"id": f"{_NAME}/{report.machine}/{report.tier}/"},
         "invocations": [_invocation(report)],
-        "results": [_result(f, report, waivers, view) for f in shown],
+        "results": [_result(f, report, view) for f in shown],
     }
 
 
@@ -83,21 +81,19 @@ def _invocation(report: CheckReport) -> _Json:
     }
 
 
-def _result(
-    finding: Finding, report: CheckReport, waivers: Mapping[int | None, str], view: View
-) -> _Json:
+def _result(finding: Finding, report: CheckReport, view: View) -> _Json:
     code = finding.reason.code
     result = {
         "ruleId": code,
         "ruleIndex": list(_RULES).index(code),
-        "level": _LEVELS[EXIT_CODES[finding.verdict]],
+        "level": _LEVELS[report.code_of(finding.verdict)],
         "message": _message(_told(finding, report, view)),
         "locations": [_location(finding, report)],
         "partialFingerprints": _fingerprints(finding),
         "properties": _properties(finding, report),
     }
     if finding.waived is not None:
-        told = _plain(waivers[finding.waived])
+        told = acceptance_of(finding, report)
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": told}]
     return result
 

@@ -7,7 +7,13 @@ from regress.model.finding import Finding
 from regress.model.report import CheckReport
 from regress.model.waiver import WAIVER_STATES, WaiverState, WaiverUse
 
-__all__ = ["accepted", "render_acceptance", "render_elsewhere", "render_waiver_findings"]
+__all__ = [
+    "acceptance_of",
+    "accepted",
+    "render_acceptance",
+    "render_elsewhere",
+    "render_waiver_findings",
+]
 
 
 def accepted(report: CheckReport) -> Iterator[tuple[WaiverUse, list[Finding]]]:
@@ -24,6 +30,11 @@ def render_acceptance(use: WaiverUse) -> str:
     return (
         f"accepted by {waiver.owner} until {waiver.expires}: {waiver.reason} (waiver {use.number})"
     )
+
+
+def acceptance_of(finding: Finding, report: CheckReport) -> str:
+    """Return who accepts a waived finding, until when and why; empty if it is not waived."""
+    return next((render_acceptance(u) for u in report.waivers if u.number == finding.waived), "")
 
 
 def render_waiver_findings(report: CheckReport) -> Iterator[str]:

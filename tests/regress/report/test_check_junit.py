@@ -10,7 +10,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 from regress.errors import ExitCode
 from regress.gate import gate
 from regress.model.report import CellVerdict, CheckReport
-from regress.model.verdict import Verdict
+from regress.model.verdict import Verdict, exit_code_of
 from regress.report.check_junit import render_check_junit
 from regress.report.view import View
 from tests.regress.builders import CASE, OTHER
@@ -106,10 +106,15 @@ def test_any_text_is_valid_xml(text: str) -> None:
     assert _tests(bare(warnings=(text,), command=text))
 
 
-@given(st.lists(st.sampled_from(Verdict), max_size=4))
-def test_a_reader_sees_red_if_and_only_if_the_exit_code_is_not_0(verdicts: list[Verdict]) -> None:
+@given(verdicts=st.lists(st.sampled_from(Verdict), max_size=4), fails=st.booleans())
+def test_a_reader_sees_red_if_and_only_if_the_exit_code_is_not_0(
+    *, verdicts: list[Verdict], fails: bool
+) -> None:
     """Failures and errors stand for the exit code, whatever the cells are; no cell is no pass."""
     cells = tuple(CellVerdict(Case("w", str(n)), "f", v) for n, v in enumerate(verdicts))
-    verdict, code = gate(cells)
-    xml = _read(bare(cells=cells, verdict=verdict, exit_code=code))
+    verdict, code = gate(cells, variance_fails=fails)
+    fields = {"verdict": verdict, "exit_code": code, "variance_fails": fails}
+    xml = _read(bare(cells=cells, **fields))
     assert bool(xml.failures + xml.errors) == (code is not ExitCode.PASS)
+    red = sum(exit_code_of(v, variance_fails=fails) is not ExitCode.PASS for v in verdicts)
+    assert xml.failures + xml.errors == red + (code is not ExitCode.PASS)
