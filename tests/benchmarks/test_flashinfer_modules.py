@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.backends import flashinfer_modules
 from benchmarks.backends.flashinfer_modules import (
     FAILURE_FILE,
     Module,
@@ -124,6 +125,69 @@ def test_a_module_s_spec(monkeypatch: pytest.MonkeyPatch, path: str, called: str
     bf16, fp8 = torch.bfloat16, torch.float8_e4m3fn
     assert args == (bf16, fp8, bf16, torch.int32, 128, 128, 0, False, False)
     assert kwargs == ({} if path == "decode" else {"use_fp16_qk_reduction": False})
+
+
+DECODE_NAME = "batch_decode_q_bf16_kv_bf16"
+FA2_NAME = "batch_prefill_q_bf16_kv_bf16_f16qk_False"
+FA3_NAME = FA2_NAME + "_sm90"
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """FlashInfer's functions that name modules, as its releases since 0.5.0 have them."""
+
+    def decode(*arguments: Any) -> str:
+        assert len(arguments) == 9
+        return DECODE_NAME
+
+    def prefill(backend: str, *arguments: Any, use_fp16_qk_reduction: bool) -> str:
+        assert len(arguments) == 9
+        assert not use_fp16_qk_reduction
+        return FA3_NAME if backend == "fa3" else FA2_NAME
+
+    names = SimpleNamespace(get_batch_decode_uri=decode, get_batch_prefill_uri=prefill)
+    package = ModuleType("flashinfer.jit.attention")
+    package.modules = names  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "flashinfer", ModuleType("flashinfer"))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit", ModuleType("flashinfer.jit"))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit.attention", package)
+    return names
+
+
+def cubins(monkeypatch: pytest.MonkeyPatch, *loaded: str) -> dict[str, str | None]:
+    """What each path's device code is called, when files of these names are loaded."""
+    files = {Path("/aot", name) for name in (*loaded, "libc.so.6", "python3.11")}
+    monkeypatch.setattr(flashinfer_modules, "loaded_libraries", lambda: files)
+    monkeypatch.setattr(flashinfer_modules, "code_hash", lambda path: path.name)
+    bf16 = DType.BF16
+    return {path: Module(path, bf16, bf16, 128).cubin() for path in ("decode", "fa2", "fa3")}
+
+
+@pytest.mark.usefixtures("names")
+def test_the_device_code_is_that_of_the_loaded_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever are loaded, each path has its own file, and one that is not loaded has none."""
+    decode, fa2, fa3 = (f"{name}.so" for name in (DECODE_NAME, FA2_NAME, FA3_NAME))
+    told = {"decode": decode, "fa2": fa2, "fa3": fa3}
+    assert cubins(monkeypatch, decode, fa2, fa3) == told
+    assert cubins(monkeypatch, fa3) == {"decode": None, "fa2": None, "fa3": fa3}
+    assert cubins(monkeypatch) == {"decode": None, "fa2": None, "fa3": None}
+
+
+@pytest.mark.usefixtures("names")
+def test_later_releases_lengthen_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.7 builds fa2 in parts: with one of them loaded it is the module, with two none is."""
+    one, two = f"{FA2_NAME}_primary.so", f"{FA2_NAME}_paged.so"
+    assert cubins(monkeypatch, one)["fa2"] == one
+    assert cubins(monkeypatch, one, two)["fa2"] is None
+
+
+def test_a_release_that_names_modules_otherwise_tells_nothing(
+    monkeypatch: pytest.MonkeyPatch, names: SimpleNamespace
+) -> None:
+    """Private names may go or change: then the fact is missing, and nothing else."""
+    names.get_batch_prefill_uri = lambda _: "another signature"
+    del names.get_batch_decode_uri
+    assert cubins(monkeypatch, f"{DECODE_NAME}.so") == dict.fromkeys(("decode", "fa2", "fa3"))
 
 
 class Release:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.errors import UserError
 from benchmarks.plan import Quarantined, RoundPlan, load_plan, parse_gib, write_plan
-from workloads.record import Case
+from workloads.record import Case, Design
 
 PLAN = RoundPlan(
     tag="v1",
@@ -21,6 +21,7 @@ PLAN = RoundPlan(
     kv_memory_gib=1.5,
     quarantine=(Quarantined(Case("b", "sdpa"), "killed its process with SIGABRT"),),
     view=False,
+    design=Design("c1", "screen-1", ("v1", "v2"), 2, 4),
 )
 
 

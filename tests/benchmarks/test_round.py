@@ -22,10 +22,11 @@ from benchmarks.measure.passes import PROTOCOL_VERSION, Settings
 from benchmarks.measure.timer import ScriptedTimer
 from benchmarks.paths import ROOT
 from benchmarks.plan import Quarantined, RoundPlan, write_plan
-from benchmarks.progress import Progress, Reporter
+from benchmarks.progress import Progress
 from benchmarks.round import DEAD_EXIT, NO_VIEW, WRONG_STACK_EXIT, main, run_round
 from benchmarks.rounds import QUICK, is_quick, load_round, load_rounds
 from tests.benchmarks.fakes import DECODE, EVEN, PREFILL, libraries
+from tests.benchmarks.scripting import Listener, plan_of, scripted
 from workloads.catalog import cases
 from workloads.record import Case, Conditions, Kernel, Machine, Round, Status
 from workloads.shape import DType
@@ -35,32 +36,12 @@ HEAVY = "prefill-h32x8-d128-bf16-p16-q8192-b1-uniform-t8192"
 CPU_CASES = [e.case for e in cases() if parse(e.case.workload).shape.dtype is DType.FP32]
 
 
-class Listener(Reporter):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.steps: list[Progress] = []
-
-    def say(self, progress: Progress) -> None:
-        self.steps.append(progress)
-
-
-def plan_of(*chosen: Case, **fields: Any) -> RoundPlan:
-    given = {"expected": {}, "tier": "custom", "campaign": "c1", "directory": "rounds", **fields}
-    return RoundPlan("v1", "0" * 64, cases=chosen, **given)
-
-
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every scripted case take 100 µs."""
     path = tmp_path / "script.json"
     path.write_text(json.dumps({"*": {"us": 100.0}}))
     monkeypatch.setenv("ATTN_SCRIPT", str(path))
-
-
-def scripted(*workloads: str) -> list[Case]:
-    return [Case(w, "scripted") for w in workloads]
 
 
 @pytest.mark.usefixtures("script")
@@ -81,6 +62,16 @@ def test_every_case_has_every_pass() -> None:
     assert found.seconds["total"] >= found.seconds["measure"]
     assert found.warnings == ()
     assert not is_quick(found)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_nothing_is_launched_before_the_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The timer, which owns device memory, is made afterwards."""
+    made: list[str] = []
+    timer = round_module.GraphTimer
+    monkeypatch.setattr(round_module, "GraphTimer", lambda: made.append("timer") or timer())
+    run_round(plan_of(FIRST, quick=True), Listener(), lambda: made.append("go"))
+    assert made == ["go", "timer"]
 
 
 @pytest.mark.usefixtures("script")

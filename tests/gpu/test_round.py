@@ -1,15 +1,18 @@
 """A round on a real GPU: run with `pytest -m gpu tests/gpu` where FlashInfer can be installed."""
 
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign import Options, measure_round
+from benchmarks.campaign import Options, measure_turn, round_plan
+from benchmarks.process import Ahead, Turn
 from benchmarks.rounds import load_round
 from benchmarks.stacks import find_stack
 from benchmarks.venv import ensure_environment
 from workloads.catalog import cases
-from workloads.record import Round, Status
+from workloads.record import Design, Round, Status
 
 pytestmark = pytest.mark.gpu
 
@@ -24,12 +27,31 @@ _BACKENDS = {
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Round:
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Round, Round]:
+    """Two rounds of one stack; the second one's process was started while the first measured."""
     chosen = [e.case for e in cases("gate") if e.case.backend in _BACKENDS]
     folder: Path = tmp_path_factory.mktemp("rounds")
     stack = find_stack("v0.6.1")
     options = Options(tier="custom", campaign="test", directory=folder)
-    return load_round(measure_round(stack, chosen, options, ensure_environment(stack)))
+    python = ensure_environment(stack)
+    first, second = (
+        Turn(
+            round_plan(stack, chosen, replace(options, design=Design("test", "gpu", (), block, 2))),
+            python,
+        )
+        for block in (1, 2)
+    )
+    with Ahead() as ahead:
+        paths = (
+            measure_turn(first, options.limits, lambda _: None, ahead, second),
+            measure_turn(second, options.limits, lambda _: None, ahead),
+        )
+    return load_round(paths[0]), load_round(paths[1])
+
+
+@pytest.fixture(scope="module")
+def measured(rounds: tuple[Round, Round]) -> Round:
+    return rounds[0]
 
 
 def test_every_backend_runs_or_says_why(measured: Round) -> None:
@@ -65,3 +87,29 @@ def test_plans_are_read(measured: Round) -> None:
     assert skewed is not None
     assert skewed.splits_kv is False
     assert skewed.resolved_backend == "fa2"
+
+
+def test_the_device_code_is_told(rounds: tuple[Round, Round]) -> None:
+    """Every case of FlashInfer and FA3 tells a hash, the same in each round of the stack."""
+    told = [
+        {r.case: r.facts.cubin for r in round_.cases if r.facts and r.case.backend != "sdpa"}
+        for round_ in rounds
+    ]
+    assert told[0] == told[1]
+    assert told[0]
+    for case, cubin in told[0].items():
+        assert cubin is not None, case
+        assert len(cubin) == 12
+        assert int(cubin, 16) >= 0
+    backends = {case.backend: cubin for case, cubin in told[0].items()}
+    assert len(set(backends.values())) == len(backends) == len(_BACKENDS) - 2
+
+
+def test_the_next_process_waited(rounds: tuple[Round, Round]) -> None:
+    """It imported while the one before measured, and its round took no longer for it."""
+    first, second = (round_.seconds for round_ in rounds)
+    assert "wait" not in first
+    assert second["wait"] >= 0
+    assert second["total"] < 1.5 * first["total"]
+    starts = [datetime.fromisoformat(round_.started_at) for round_ in rounds]
+    assert starts[0] < starts[1]
