@@ -68,7 +68,7 @@ def make_round(
         "schema": SCHEMA,
         "id": f"{tag}-{campaign}-{number}",
         "campaign": campaign,
-        "started_at": f"2026-01-{int(campaign[1:]):02d}T00:{number:02d}:00Z",
+        "started_at": f"2026-01-{_day(campaign):02d}T00:{number:02d}:00Z",
         "stack": StackRef(tag, f"digest-{tag}", {"flashinfer-python": tag[1:]}),
         "machine": MACHINE,
         "protocol": PROTOCOL,
@@ -77,6 +77,11 @@ def make_round(
         "cases": tuple(records),
     }
     return Round(**{**values, **fields})
+
+
+def _day(campaign: str) -> int:
+    """Campaigns `c1`, `c2` … are a day apart."""
+    return int(campaign.removeprefix("c")) if campaign.startswith("c") else 1
 
 
 def rounds_of(

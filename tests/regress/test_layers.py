@@ -11,7 +11,10 @@ from regress.report import BACKENDS_RENDERERS, CHECK_RENDERERS
 
 def test_every_check_detector_is_registered() -> None:
     """Whatever a detector module offers for cells is run."""
-    names = {f"detect_{name}" for name in ("coverage", "correctness", "kernel_time", "plan_time")}
+    names = {
+        f"detect_{name}"
+        for name in ("coverage", "correctness", "kernel_time", "plan_time", "spread")
+    }
     assert {detector.__name__ for detector in DETECTORS} == names
     assert {name for name in vars(regress.detect) if name.startswith("detect_")} == names
 

@@ -31,6 +31,7 @@ VARLEN = Case(WORKLOAD, "fa3-varlen")
 SERVING = Case(WORKLOAD, "flashinfer-decode-cuda-serving")
 SPLITS = Case(WORKLOAD, "fa3-varlen-splits-1")
 PAGED = Case(WORKLOAD, "flash-attn-paged")
+CASE_TEXT = f"`{CASE.workload}`<br>`{CASE.backend}`"
 HOSTILE = "a|b `c` <script>x</script> @someone #1 [l](http://x) {0} \x1b[31m \x00 *b* ]]>"
 
 
