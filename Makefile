@@ -9,7 +9,7 @@ HEAD ?= v0.6.1
 TIER ?= gate
 ROUNDS ?= 6
 
-.PHONY: compare test ab lint bench docs clean
+.PHONY: compare test ab lint bench calibrate docs clean
 
 # asv's comparison and this suite's verdict, from rounds recorded on an H200.
 compare: .venv/compare
@@ -36,6 +36,11 @@ lint: .venv/test
 # The suite's own speed: loading, judging, slugs, ledger.
 bench: .venv/test
 	$(BIN)/pytest -n 0 --benchmark-enable --benchmark-only -o 'python_files=bench_*.py'
+
+# The suite's own error rate from recorded rounds, kept for reports to quote; then the null again.
+calibrate: .venv/test
+	$(BIN)/python -m regress calibrate --recorded --write
+	$(BIN)/pytest -n 0 -m simulation
 
 # The generated parts of the documentation: README figures, tables, schemas, the picture.
 docs: .venv/compare

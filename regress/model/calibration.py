@@ -393,7 +393,7 @@ class ErrorRate(_Told, frozen=True):
     alarms
         Gates with a false REGRESSION (for `ab` also VARIANCE) where nothing changed.
     power
-        Of cells in `Group.QUIET`, by planted change.
+        By planted change: for `ab` of quiet cells (`Group.QUIET`), for `check` of all cells.
     detectable
         Median over cells of the slow-down found in 80 % of gates, relative; None for `check`.
     uncalibrated

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -47,6 +47,7 @@ __all__ = ["Simulated", "Simulation", "calibrate", "digest_of", "noise_of", "set
 
 _TRACED = 20
 _POWER_SHARE = 20
+_COMPARED_SHARE = 40
 _RULES_SHARE = 8
 _PLANTING = 6
 _Result = TypeVar("_Result")
@@ -59,7 +60,8 @@ class Simulated:
     Attributes
     ----------
     gates
-        Null gates; of gates with planted changes a twentieth.
+        Null gates of each kind. Planted changes are tried in a twentieth of that number, other
+        rules on an eighth without and a fortieth with planted changes.
     workers
         Processes to simulate with; the results do not depend on it.
     """
@@ -98,7 +100,7 @@ def calibrate(
             f"tier {wanted.tier}: measure them first"
         )
         raise NoDataError(msg)
-    return Simulation(used, strata, wanted, config).run()
+    return rounded(Simulation(used, strata, wanted, config).run())
 
 
 def noise_of(used: Sequence[Round], twins: Sequence[str], config: Config) -> tuple[CellNoise, ...]:
@@ -211,9 +213,10 @@ class Simulation:
             for case, large in zip(self.setting.cases, self.setting.large, strict=True)
         )
         planted = RulesGate(self.setting, limits, rule, COMPARED)
-        rest = range(self._part, max(self.wanted.gates // _RULES_SHARE, self._part))
+        part = max(self.wanted.gates // _COMPARED_SHARE, 2)
+        rest = range(part, max(self.wanted.gates // _RULES_SHARE, part))
         return rule_rates(
-            self._run(replace(planted, planted=()), rest), self._run(planted, range(self._part))
+            self._run(replace(planted, planted=()), rest), self._run(planted, range(part))
         )
 
     def _run(self, job: Callable[[int], _Result], numbers: range) -> list[_Result]:
@@ -246,6 +249,7 @@ class Simulation:
                 c, detectable_80=least.get(c.case), detectable_95=more.get(c.case)
             )
             for c in self.cells
+            if upper_noise(c) is not None
         )
 
     def _warnings(self) -> tuple[str, ...]:
@@ -268,6 +272,20 @@ def upper_noise(cell: CellNoise) -> float | None:
     """Return the upper bound of a cell's noise in kernel time; None if unknown."""
     figure = cell.noise.get(Metric.KERNEL_TIME)
     return figure.upper if figure else None
+
+
+def rounded(told: Calibration) -> Calibration:
+    """Return the same with five significant digits: further ones differ between processors."""
+    found: Calibration = msgspec.convert(_rounded(msgspec.to_builtins(told)), Calibration)
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def digest_of(config: Config) -> str:

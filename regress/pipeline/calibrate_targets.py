@@ -18,7 +18,7 @@ from regress.pipeline.calibrate_rules import AB
 
 __all__ = ["ALL_SMALL", "beaten_by", "targets"]
 
-ALL_SMALL: Final = "small or noisy small"
+ALL_SMALL: Final = "all small"
 """Name of the group of all cells that are not large."""
 
 _ALARMS: Final = 0.01
