@@ -5,6 +5,7 @@ from typing import Final
 
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.report.backends_markdown import render_backends_markdown
 from regress.report.backends_text import render_backends_text
 from regress.report.check_junit import render_check_junit
 from regress.report.check_markdown import render_check_markdown
@@ -25,4 +26,5 @@ CHECK_RENDERERS: Final[dict[str, Callable[[CheckReport, View], str]]] = {
 BACKENDS_RENDERERS: Final[dict[str, Callable[[BackendsReport, View], str]]] = {
     "text": render_backends_text,
     "json": render_json,
+    "markdown": render_backends_markdown,
 }

@@ -20,6 +20,7 @@ from regress.report.headline import (
 )
 from regress.report.markdown import LIMIT, Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
+from regress.report.run_text import STAGE_HEADER, render_run, stage_rows
 from regress.report.view import View
 from regress.report.waived_text import accepted, render_acceptance, render_waiver_findings
 
@@ -40,6 +41,7 @@ def render_check_markdown(report: CheckReport, view: View) -> str:
         *_listed("Not measured on either side", render_unmeasured(report)),
         *_listed("Warnings", report.warnings),
         _families(report),
+        *_stages(report),
         Block("", (), _footer(report)),
     )
     return fit(blocks, LIMIT)
@@ -50,7 +52,7 @@ def _headline(report: CheckReport) -> tuple[str, ...]:
     return (
         f"### {report.verdict}: {pair}",
         "",
-        f"**{escaped(render_action(report))}**",
+        f"**What to do:** {escaped(render_action(report))}",
         "",
         escaped(render_scope(report)),
     )
@@ -85,7 +87,7 @@ def _row(finding: Finding, view: View) -> str:
 def _waived(report: CheckReport, view: View) -> Iterator[Block]:
     groups = list(accepted(report))
     lines = [f"{counted(len(found), 'finding')} {render_acceptance(use)}" for use, found in groups]
-    yield from _listed("Waived", lines, folded=False)
+    yield from _listed("Waivers that apply", lines, folded=False)
     waived = [finding for _, found in groups for finding in found]
     if waived:
         yield _findings(f"Waived findings ({len(waived)})", waived, view, folded=True)
@@ -115,6 +117,12 @@ def _families(report: CheckReport) -> Block:
     return Block(told, rows, table("family", *shown), folded=True, noun="family row")
 
 
+def _stages(report: CheckReport) -> Iterator[Block]:
+    if report.run:
+        rows = [row(map(literal, cells)) for cells in stage_rows(report.run)]
+        yield Block("Stages of the run", rows, table(*STAGE_HEADER), folded=True, noun="stage")
+
+
 def _footer(report: CheckReport) -> tuple[str, ...]:
-    blind = " ".join(render_blindness(report))
-    return (*((escaped(blind), "") if blind else ()), "Reproduce:", "", fenced(report.command))
+    told = " ".join((*(render_run(report.run) if report.run else ()), *render_blindness(report)))
+    return (*((escaped(told), "") if told else ()), "Reproduce:", "", fenced(report.command))

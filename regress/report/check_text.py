@@ -22,6 +22,7 @@ from regress.report.headline import (
     section,
 )
 from regress.report.printable import printable
+from regress.report.run_text import STAGE_HEADER, render_run, stage_rows
 from regress.report.view import View, render_table
 from regress.report.waived_text import (
     accepted,
@@ -53,6 +54,7 @@ def render_check_text(report: CheckReport, view: View) -> str:
         _information(console, report, view)
         _unmeasured(console, report, view)
         _families(console, report)
+        _run(console, report)
         _footer(console, report, view)
 
     return view.draw(write)
@@ -123,6 +125,13 @@ def _families(console: Console, report: CheckReport) -> None:
     rows = [[name, *(str(counts[name, v] or "-") for v in shown)] for name in families]
     console.print()
     console.print(render_table(["family", *shown], rows))
+
+
+def _run(console: Console, report: CheckReport) -> None:
+    if report.run:
+        console.print()
+        console.print(render_table(STAGE_HEADER, list(stage_rows(report.run))))
+        _lines(console, render_run(report.run))
 
 
 def _footer(console: Console, report: CheckReport, view: View) -> None:

@@ -112,6 +112,101 @@ def test_json_goes_to_a_file(tmp_path: Path, capsys: Capture) -> None:
     assert capsys.readouterr().out == ""
 
 
+def test_further_reports_go_to_files(tmp_path: Path, capsys: Capture) -> None:
+    """--report writes other formats beside the main one, from one judging."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    files = {name: tmp_path / f"report.{name}" for name in ("json", "markdown", "junit", "sarif")}
+    reports = [text for name, path in files.items() for text in ("--report", f"{name}={path}")]
+    assert _run(tmp_path, "check", "v1", "v2", *reports) == 1
+    assert capsys.readouterr().out.startswith("REGRESSION  v1 -> v2")
+    first = {name: path.read_text().splitlines()[0] for name, path in files.items()}
+    assert first == {
+        "json": "{",
+        "markdown": "### REGRESSION: `v1` → `v2`",
+        "junit": '<?xml version="1.0" encoding="utf-8"?>',
+        "sarif": "{",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reports", "told"),
+    [
+        (["html=x"], "--report html=x: give FORMAT=FILE with a format of text, json, markdown"),
+        (["junit"], "--report junit: give FORMAT=FILE"),
+        (["junit="], "--report junit=: give FORMAT=FILE"),
+        (["junit=/none/x"], "cannot write /none/x"),
+        (["junit=same", "sarif=./same"], "another report goes to ./same already"),
+    ],
+)
+def test_a_wrong_report_is_one_line(
+    tmp_path: Path, capsys: Capture, reports: list[str], told: str
+) -> None:
+    """Nothing is written to stdout if a further report cannot be."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: QUIET})])
+    arguments = [text for report in reports for text in ("--report", report)]
+    assert _run(tmp_path, "check", "v1", "v2", *arguments) == 2
+    captured = capsys.readouterr()
+    assert told in captured.err
+    assert (captured.err.count("\n"), captured.out) == (1, "")
+
+
+def test_backends_have_no_format_for_ci(tmp_path: Path, capsys: Capture) -> None:
+    """What has no verdicts has no JUnit; the formats that there are, are named."""
+    write_rounds(tmp_path, rounds_of("v1", {CASE: QUIET}))
+    assert _run(tmp_path, "backends", "v1", "--report", "junit=x") == 2
+    assert "a format of text, json, markdown\n" in capsys.readouterr().err
+
+
+WAIVERS = """
+version = 1
+[[waiver]]
+cells = "tc-auto$"
+since = "v2"
+reason = "auto is not used here"
+owner = "serving"
+expires = {expires}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expires", "code", "told"),
+    [("9999-12-31", 0, "accepted by serving"), ("2001-01-01", 1, "waiver 1 ('tc-auto$', owner")],
+)
+def test_waivers_hold_until_they_expire(
+    tmp_path: Path, capsys: Capture, expires: str, code: int, told: str
+) -> None:
+    """The day is today's; after a waiver's last one its regression counts and it is told."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    file = tmp_path / "w.toml"
+    file.write_text(WAIVERS.format(expires=expires))
+    assert _run(tmp_path, "check", "v1", "v2", "--waivers", str(file)) == code
+    assert told in capsys.readouterr().out
+
+
+def test_the_waivers_of_the_checkout_need_no_option(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A waivers.toml at the root is read if it exists."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    file = tmp_path / "waivers.toml"
+    monkeypatch.setattr("regress.commands.options.WAIVERS_FILE", file)
+    assert _run(tmp_path, "check", "v1", "v2") == 1
+    file.write_text(WAIVERS.format(expires="9999-12-31"))
+    assert _run(tmp_path, "check", "v1", "v2") == 0
+    assert "WAIVED  v1 -> v2" in capsys.readouterr().out
+
+
+def test_a_wrong_file_of_waivers_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    """A waiver that cannot be understood ends the command before anything is judged."""
+    write_rounds(tmp_path, [*rounds_of("v1", {CASE: QUIET}), *rounds_of("v2", {CASE: SLOW})])
+    file = tmp_path / "w.toml"
+    file.write_text(WAIVERS.format(expires="'soon'"))
+    assert _run(tmp_path, "check", "v1", "v2", "--waivers", str(file)) == 2
+    captured = capsys.readouterr()
+    assert "w.toml: waiver 1: Expected `date`" in captured.err
+    assert (captured.err.count("\n"), captured.out) == (1, "")
+
+
 def test_backends_show_and_config(tmp_path: Path, capsys: Capture) -> None:
     """The other commands print what they are asked for."""
     path, *_ = write_rounds(tmp_path, rounds_of("v1", {CASE: SLOW, OTHER: QUIET}))

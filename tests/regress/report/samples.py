@@ -7,6 +7,7 @@ from pathlib import Path
 from regress.errors import ExitCode
 from regress.model.finding import RoundIds
 from regress.model.report import CHECK_SCHEMA, CheckReport
+from regress.model.run import RunTold, StageTold
 from regress.model.verdict import Verdict
 from regress.model.waiver import Waiver, Waivers
 from regress.pipeline.check import check
@@ -94,6 +95,22 @@ def mixed(
 
 
 ACCEPTED = (waiver(), waiver(cells="decode-cuda$", verdicts=(Verdict.GONE,), reason="dropped"))
+
+
+RUN = RunTold(
+    id="ab-made-up",
+    campaigns=("c1", "c2"),
+    stages=(
+        StageTold("screen-1", 4, 70, equal=60, suspect=4, open=6, without_time=0, seconds=81.0),
+        StageTold("confirm", 10, 10, equal=8, suspect=2, open=0, without_time=0, seconds=60.4),
+    ),
+    seconds=141.4,
+    elapsed_s=99.6,
+    leftovers=("r7",),
+    family_alpha=0.008,
+    spread_alpha=0.002,
+)
+"""What `ab` would tell of a run; no run was made."""
 
 
 def bare(**fields: object) -> CheckReport:

@@ -26,7 +26,7 @@ def test_report(tmp_path: Path) -> None:
     assert _render(report) == snapshot("""\
 ### GONE: `v1` → `v2`
 
-**do not take v2 as it is: see what got worse below.**
+**What to do:** do not take v2 as it is: see what got worse below.
 
 1 GONE, 1 NO_DATA, 1 UNDECIDED, 1 WAIVED, 1 IMPROVEMENT, 1 NEW, 1 SAME on synthetic (Synthetic GPU), tier any, 5 and 5 rounds
 
@@ -68,7 +68,7 @@ def test_report(tmp_path: Path) -> None:
 
 </details>
 
-#### Waived (1)
+#### Waivers that apply (1)
 
 - 1 finding accepted by serving until 2026-03-01: auto is not used here (waiver 1)
 

@@ -1,6 +1,14 @@
 """One finding as lines of text."""
 
-from regress.model.finding import Change, Finding, Metric, RoundIds, Series
+from regress.model.finding import (
+    Change,
+    Finding,
+    Measured,
+    Metric,
+    Ratio,
+    RoundIds,
+    Series,
+)
 from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.report.finding_text import render_finding
 from regress.report.view import View
@@ -51,3 +59,25 @@ def test_a_line_of_kernels_has_an_end() -> None:
     many = " + ".join(f"space::Kernel{n}<<<1, 2>>>" for n in range(40))
     line = _lines(Change("kernels", many, f"{many} + b<<<1, 2>>>"))[2]
     assert len(line) <= 160
+
+
+def test_cycles_stand_beside_the_time() -> None:
+    """A ratio in SM cycles is evidence, with its interval."""
+    figures = Measured(
+        *(100.0, 120.0, Ratio(1.2, 1.19, 1.21, 0.9), None, 0.01, 0.01, 0.0, 1.0),
+        cycles=Ratio(1.0, 0.99, 1.01, 0.9),
+    )
+    reason = Reason(ReasonCode.SLOWER, "slower")
+    finding = Finding(
+        *("ab", "made-up", Series(CASE, Metric.KERNEL_TIME), REASONS[reason.code].verdict, reason),
+        RoundIds((), ()),
+        measured=figures,
+    )
+    assert (
+        "slower; 1.000x [0.990, 1.010] in SM cycles [slower]" in render_finding(finding, View())[1]
+    )
+
+
+def test_large_numbers_are_readable() -> None:
+    """No exponents: thousands are set apart."""
+    assert "sm_cycles 1,843,200 -> 250000" in _lines(Change("sm_cycles", 1843200.0, 250000))[1]

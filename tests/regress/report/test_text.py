@@ -22,6 +22,7 @@ from tests.regress.builders import (
     measured,
     write_rounds,
 )
+from tests.regress.report.samples import ACCEPTED, mixed, waiver
 from workloads.record import Case, CaseRecord, Facts, Round, Status
 
 QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
@@ -119,6 +120,33 @@ def test_unknown_noise_is_not_told_as_quiet(tmp_path: Path) -> None:
     text = render_check_text(check("v1", "v2", request, CONFIG), View())
     assert "Too noisy" not in text
     assert "Noise unknown in 3 cells: too few rounds." in text
+
+
+def test_what_is_waived_has_a_section_of_its_own(tmp_path: Path) -> None:
+    """Who accepts what until when, then the cells; waivers to look at stand by the warnings."""
+    waivers = [*ACCEPTED, waiver(cells="tpyo"), waiver(since="v3")]
+    report = mixed(tmp_path, waivers)
+    lines = render_check_text(report, View()).splitlines()
+    at = lines.index("Waived (2)")
+    told = "  accepted by serving until 2026-03-01: auto is not used here (waiver 1)"
+    assert lines[at + 1] == told
+    assert lines[at + 2].startswith("  4.000x")
+    assert "  accepted by serving until 2026-03-01: dropped (waiver 2)" in lines
+    typo, unknown = (line for line in lines if line.startswith("Waiver to look at: "))
+    assert "waivers.toml: waiver 3 ('tpyo', owner serving): nothing to waive." in typo
+    assert "waiver 4 ('tc-auto$', owner serving): no stack 'v3' is known" in unknown
+    assert "Slower" not in "\n".join(lines)
+    full = render_check_text(report, View(everything=True))
+    assert "resolved_backend fa2 -> fa3 [slower]" in full.split("Waived (2)")[1]
+
+
+def test_a_pass_with_waivers_says_so(tmp_path: Path) -> None:
+    """Nobody is told that no cell got worse."""
+    report = mixed(tmp_path, [ACCEPTED[0]], pattern="tc-auto$|tc-fa2$")
+    first, *_ = render_check_text(report, View()).splitlines()
+    told = "v2 can be taken: all that got worse is waived, see below."
+    assert first == f"WAIVED  v1 -> v2: {told}"
+    assert render_check_text(report, View(everything=True)).count("WAIVED") >= 2
 
 
 def test_color_only_where_it_is_understood(tmp_path: Path) -> None:
