@@ -24,6 +24,7 @@ import msgspec
 
 from benchmarks.backends import Libraries
 from benchmarks.backends.flashinfer_modules import remember_refusals
+from benchmarks.backends.scripted import rehearsing
 from benchmarks.errors import UserError
 from benchmarks.measure.build import Builder, Built, build_order, describe
 from benchmarks.measure.clocks import Clocks
@@ -94,11 +95,12 @@ class _Round:
     def load(self) -> None:
         """Import the stack, assert its versions, learn where this is; launch nothing."""
         self.reporter.say(Progress("import"))
-        self._scripted = all(case.backend == "scripted" for case in self.plan.cases)
+        self._scripted = rehearsing() or all(c.backend == "scripted" for c in self.plan.cases)
         # A script needs no device, and importing torch would take most of its round's time.
         gpu = not self._scripted and has_gpu()
         self.libraries: Libraries = replace(
-            load_libraries(self.plan.expected, gpu=gpu), stack=self.plan.tag
+            load_libraries({} if rehearsing() else self.plan.expected, gpu=gpu),
+            stack=self.plan.tag,
         )
         if self.libraries.can_run("flashinfer-python"):
             remember_refusals()
@@ -149,6 +151,8 @@ class _Round:
         return kernels_us / 1e6
 
     def _rest(self, *, heavy: bool) -> None:
+        if rehearsing():
+            return  # A script does not get hot.
         time.sleep((self.settings.heavy_rest_ms if heavy else self.settings.rest_ms) / 1e3)
 
     def _block(self, built: Built, flush_us: float) -> float:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from benchmarks.backends.scripted import SCRIPT_VARIABLE, rehearsing
 from benchmarks.campaign import Options, campaign_id, interleave, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
@@ -150,6 +151,9 @@ def _asked(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> St
 
 
 def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.Namespace) -> None:
+    if rehearsing() and Path(plan.directory).resolve().is_relative_to(RECORDED):
+        msg = f"{SCRIPT_VARIABLE} is set: a rehearsal is no result and is not recorded"
+        raise UserError(msg)
     options = Options(
         tier=plan.tier,
         campaign=plan.campaign,
@@ -158,10 +162,7 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
         quick=arguments.quick,
         kv_memory_gib=arguments.kv_memory_gib,
     )
-    pythons = {
-        tag: ensure_environment(stack, wheels=arguments.wheels, modules=arguments.modules)
-        for tag, stack in stacks.items()
-    }
+    pythons = {tag: _python(stack, arguments) for tag, stack in stacks.items()}
     turns = []
     draws = random.Random()  # noqa: S311 - an order, not a secret
     for block, tag in interleave(plan.stacks, plan.todo, draws):
@@ -178,6 +179,13 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
                 path = measure_turn(turn, options.limits, watch, ahead, following)
             sys.stdout.write(f"{title}: {render_round(load_round(path), path)}\n")
             sys.stdout.flush()
+
+
+def _python(stack: Stack, arguments: argparse.Namespace) -> Path:
+    """Return the interpreter that measures a stack; a rehearsal needs no library."""
+    if rehearsing():
+        return Path(sys.executable)
+    return ensure_environment(stack, wheels=arguments.wheels, modules=arguments.modules)
 
 
 def render_round(round_: Round, path: Path) -> str:

@@ -11,8 +11,9 @@ from benchmarks.backends import (
     sdpa,
 )
 from benchmarks.backends.adapter import Libraries, Prepare, Prepared, Unsupported
+from benchmarks.measure.inputs import Inputs
 
-__all__ = ["ADAPTERS", "Libraries", "Prepare", "Prepared", "Unsupported"]
+__all__ = ["ADAPTERS", "Libraries", "Prepare", "Prepared", "Unsupported", "prepare"]
 
 ADAPTERS: Final[dict[str, Prepare]] = {
     name: adapter.prepare
@@ -20,3 +21,15 @@ ADAPTERS: Final[dict[str, Prepare]] = {
     for name in adapter.NAMES
 }
 """How to make each backend ready; complete against `workloads.backend.BACKENDS` by test."""
+
+
+def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
+    """Make a workload ready on a backend, or on what stands for it in a rehearsal.
+
+    Raises
+    ------
+    Unsupported
+        If it cannot run here; the text says why.
+    """
+    adapter = scripted.prepare if scripted.rehearsing() else ADAPTERS[name]
+    return adapter(name, inputs, libraries)

@@ -1,7 +1,10 @@
-"""A backend that does what a script says, for tests of everything around measuring.
+"""Cases that do what a script says, for rehearsals and for tests of everything around measuring.
 
-The script is a JSON file named by `ATTN_SCRIPT`: workload slug to `Behaviour`, `*` for the others.
-If `ATTN_SCRIPT` names a folder, each stack has its own script there, `<tag>.json`.
+The script is a JSON file named by `ATTN_SCRIPT`: `workload@backend`, or the workload's slug, or `*`
+for the others, to `Behaviour`. If it names a folder, each stack has its own script there,
+`<tag>.json`. While it is set nothing is measured at all: every case of every backend is scripted,
+no stack is installed, and the rounds say so (timer `scripted`), so that they are never compared
+with measured ones.
 """
 
 import os
@@ -17,11 +20,16 @@ from benchmarks.backends.adapter import Libraries, Prepared, Script, Unsupported
 from benchmarks.measure.inputs import Inputs
 from workloads.record import Facts
 
-__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "prepare"]
+__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "prepare", "rehearsing"]
 
 NAMES: Final = ("scripted",)
 SCRIPT_VARIABLE: Final = "ATTN_SCRIPT"
 _HANG_S: Final = 3600.0
+
+
+def rehearsing() -> bool:
+    """Whether a script says what every case does."""
+    return bool(os.environ.get(SCRIPT_VARIABLE))
 
 
 class Behaviour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,14 +96,15 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     Unsupported
         If there is no script, or it says nothing about this workload.
     """
-    del name
     given = os.environ.get(SCRIPT_VARIABLE, "")
     if not given:
         msg = f"{SCRIPT_VARIABLE} names no script"
         raise Unsupported(msg)
     path = Path(given, f"{libraries.stack}.json") if Path(given).is_dir() else Path(given)
     script = msgspec.json.decode(path.read_bytes(), type=dict[str, Behaviour])
-    behaviour = script.get(inputs.workload.slug, script.get("*"))
+    slug = inputs.workload.slug
+    keys = (key for key in (f"{slug}@{name}", slug, "*") if key in script)
+    behaviour = script.get(next(keys, ""))
     if behaviour is None:
         msg = "the script says nothing about this workload"
         raise Unsupported(msg)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from benchmarks.backends import ADAPTERS, Libraries, Prepared, Unsupported
+from benchmarks.backends import Libraries, Prepared, Unsupported, prepare
+from benchmarks.backends.scripted import rehearsing
 from benchmarks.measure.inputs import Inputs, KvPool, pool_elements
 from benchmarks.measure.passes import Settings, is_heavy, samples_for
 from benchmarks.measure.reference import Reference
@@ -111,7 +112,7 @@ class Builder:
             return CaseRecord(case, Status.FAILED, describe(error))
 
     def _build(self, case: Case, inputs: Inputs) -> Built | CaseRecord:
-        prepared = ADAPTERS[case.backend](case.backend, inputs, self._libraries)
+        prepared = prepare(case.backend, inputs, self._libraries)
         # Before the capture: a later plan() may let go of buffers that the graph reads.
         plan_us = _plan_times(prepared.plan, self._settings.plan_calls)
         launch, output = self._timer.ready(prepared)
@@ -154,6 +155,7 @@ class Builder:
             w
             for w in {parse(c.workload) for c in cases if c.backend != "scripted"}
             if self._libraries.has_torch
+            and not rehearsing()
             and (w.shape.dtype is DType.FP32) != self._libraries.has_gpu
             and kv_bytes(w) <= self._limit_bytes
         ]
