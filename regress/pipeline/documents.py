@@ -12,7 +12,7 @@ from regress.report import readme_tables
 from regress.report.json import render_schema
 from regress.report.picture import drawn_from, fingerprint, render_picture
 from regress.report.settings import render_thresholds
-from regress.report.tables import render_reasons, render_verdicts
+from regress.report.tables import render_reasons, render_verdicts, render_waiver_states
 
 __all__ = ["DOCS", "PICTURE", "README", "fill", "generated", "readme_blocks", "write_documents"]
 
@@ -20,6 +20,7 @@ DOCS: Final = Path(__file__).parents[1] / "docs"
 README: Final = DOCS.parents[1] / "README.md"
 PICTURE: Final = "decode-cliffs.svg"
 _RULES: Final = "decision-rules.md"
+_WAIVERS: Final = "waivers.md"
 
 
 def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, ...]:
@@ -50,8 +51,10 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         "reasons": render_reasons(),
         "verdicts": render_verdicts(),
     }
+    states = {"waiver-states": render_waiver_states()}
     return {
         _RULES: fill((folder / _RULES).read_text(encoding="utf-8"), tables),
+        _WAIVERS: fill((folder / _WAIVERS).read_text(encoding="utf-8"), states),
         "check.schema.json": render_schema(CheckReport),
         "backends.schema.json": render_schema(BackendsReport),
     }

@@ -23,7 +23,7 @@ def stage_rows(run: RunTold) -> Iterator[tuple[str, ...]]:
 
 
 def render_run(run: RunTold) -> Iterator[str]:
-    """Yield sentences: what it cost, its error rates, and what does not count."""
+    """Yield sentences: what it cost, and its error rates."""
     campaigns = counted(len(run.campaigns), "campaign")
     yield (
         f"Run {run.id}: {run.seconds:.0f} GPU seconds in {run.elapsed_s:.0f} seconds, {campaigns}."
@@ -32,5 +32,3 @@ def render_run(run: RunTold) -> Iterator[str]:
         f"If nothing differs, at most {run.family_alpha:.1%} of such runs call any cell slower and "
         f"at most {run.spread_alpha:.1%} call any noisier."
     )
-    if run.leftovers:
-        yield f"{counted(len(run.leftovers), 'round')} of broken blocks not counted."

@@ -2,8 +2,9 @@
 
 from regress.model.reason import REASONS
 from regress.model.verdict import EXIT_CODES, WORST_FIRST
+from regress.model.waiver import WAIVER_STATES
 
-__all__ = ["render_reasons", "render_verdicts"]
+__all__ = ["render_reasons", "render_verdicts", "render_waiver_states"]
 
 
 def render_verdicts() -> str:
@@ -20,3 +21,12 @@ def render_reasons() -> str:
     )
     header = "| code | verdict | meaning | what to do |"
     return "\n".join((header, "|---|---|---|---|", *rows)) + "\n"
+
+
+def render_waiver_states() -> str:
+    """Return what may become of a waiver, and what to do about it."""
+    rows = (
+        f"| `{state}` | {known.meaning} | {known.remedy} |"
+        for state, known in WAIVER_STATES.items()
+    )
+    return "\n".join(("| state | meaning | what to do |", "|---|---|---|", *rows)) + "\n"

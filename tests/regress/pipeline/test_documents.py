@@ -57,12 +57,14 @@ def test_tables_hold_every_threshold_and_code() -> None:
 def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     """Stale tables are replaced, the prose around them stays, a current picture is not drawn."""
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
+    waivers = tmp_path / "waivers.md"
+    waivers.write_text("before\n<!-- waiver-states -->\nstale\n<!-- end -->\nafter\n")
     rules.write_text("before\n<!-- reasons -->\nstale\n<!-- end -->\nafter\n")
     readme.write_text("before\n<!-- checks -->\nstale\n<!-- end -->\nafter\n")
     picture.write_bytes((DOCS / PICTURE).read_bytes())
     written = write_documents(tmp_path, readme)
     assert picture not in written
-    for page in (rules, readme):
+    for page in (rules, readme, waivers):
         assert page in written
         text = page.read_text()
         assert "stale" not in text

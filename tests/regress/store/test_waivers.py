@@ -8,6 +8,7 @@ import pytest
 from regress.errors import UsageError
 from regress.model.verdict import Verdict
 from regress.model.waiver import WAIVABLE, Waiver
+from regress.store import waivers
 from regress.store.waivers import load_waivers, parse_waivers
 
 KEYS = {
@@ -98,6 +99,15 @@ def test_only_what_is_shown_worse_can_be_waived(verdict: Verdict) -> None:
     else:
         with pytest.raises(UsageError, match=f"{verdict} cannot be waived"):
             parse_waivers(text, "w.toml")
+
+
+def test_the_documented_example_is_right() -> None:
+    """The file in the documentation reads, and shows every key."""
+    page = (Path(waivers.__file__).parents[1] / "docs" / "waivers.md").read_text(encoding="utf-8")
+    example = page.split("```toml\n")[1].split("```")[0]
+    first, second = parse_waivers(example, "waivers.md")
+    assert (first.up_to, second.verdicts) == (14.0, (Verdict.GONE,))
+    assert all(f"\n{key} = " in example for key in Waiver.__struct_fields__)
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
