@@ -12,8 +12,9 @@ from regress.pipeline.accept import pinned
 from regress.pipeline.check import check
 from regress.pipeline.request import Request
 from regress.store.tree import STACKS_FILE
-from tests.regress.builders import CASE, CONFIG, OTHER, rounds_of, write_rounds
+from tests.regress.builders import CASE, CONFIG, OTHER, WORKLOAD, rounds_of, write_rounds
 from tests.regress.report.samples import QUIET, TODAY, mixed, waiver
+from workloads.record import Case
 
 SLOW = tuple(t * 1.1 for t in QUIET)
 
@@ -52,6 +53,15 @@ def test_narrowing_with_cells_makes_no_waiver_too_broad(slow: Path) -> None:
     assert narrowed.exit_code is ExitCode.PASS
     elsewhere = _check(slow, pattern="tc-fa2")
     assert elsewhere.waivers[0].state is WaiverState.ELSEWHERE
+
+
+def test_the_share_is_one_of_all_cases_that_the_rounds_hold(tmp_path: Path) -> None:
+    """A waiver for two of eight cases is narrow, also where --cells leaves only those two."""
+    cases = [Case(WORKLOAD, f"made-up-{n}") for n in range(8)]
+    write_rounds(tmp_path, rounds_of("v1", dict.fromkeys(cases, QUIET)))
+    write_rounds(tmp_path, rounds_of("v2", dict.fromkeys(cases, SLOW)))
+    report = _check(tmp_path, pattern="made-up-[01]", cells="made-up-[01]")
+    assert (report.exit_code, report.waivers[0].waived) == (ExitCode.PASS, 2)
 
 
 def test_a_pattern_that_fits_the_whole_catalog_is_too_broad(slow: Path) -> None:

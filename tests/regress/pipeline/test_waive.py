@@ -124,6 +124,16 @@ def test_wrong_and_lost_cases_are_waived_only_by_name(code: ReasonCode) -> None:
     assert _state(_waiver(verdicts=(verdict,)), code) is WaiverState.APPLIED
 
 
+@pytest.mark.parametrize(
+    "code", [code for code, known in REASONS.items() if known.verdict not in WAIVABLE]
+)
+def test_what_was_not_shown_worse_is_never_taken(code: ReasonCode) -> None:
+    """Even a waiver that names the verdict, which no file may, leaves the finding as it is."""
+    finding = _finding(code)
+    (found,), _ = _waive([finding], _waiver(verdicts=tuple(Verdict)))
+    assert found == finding
+
+
 def test_a_further_slow_down_counts() -> None:
     """Above `up_to` nothing is waived, and the waiver says by how much; at it, it is."""
     findings = [_finding(SLOWER, ratio=1.2), _finding(SLOWER, ratio=1.6)]
@@ -146,6 +156,13 @@ def test_a_pattern_that_fits_too_much_is_not_applied(pattern: str) -> None:
     (found,), (use,) = _waive([_finding(SLOWER)], _waiver(cells=pattern))
     assert found.gates
     assert use.state is WaiverState.TOO_BROAD
+
+
+@pytest.mark.parametrize("pattern", ["", ".*", "^", "x*"])
+def test_what_fits_anything_is_too_broad_for_one_case_too(pattern: str) -> None:
+    """A pattern that says nothing waives nothing, even where it fits one case only."""
+    fields = {"judged": (CASE,), "scopes": ((CASE,),)}
+    assert _state(_waiver(cells=pattern), SLOWER, **fields) is WaiverState.TOO_BROAD
 
 
 def test_one_case_is_never_too_broad() -> None:
@@ -229,7 +246,7 @@ waivers_of = st.lists(
         cells=st.sampled_from(["tc-auto$", "tc-fa2$", "tc-", "made-up-0", "nothing", ".*"]),
         since=st.sampled_from(["v2", "v3", "v9"]),
         expires=st.sampled_from([TODAY, TODAY - timedelta(days=1)]),
-        verdicts=st.sets(st.sampled_from(WAIVABLE), min_size=1).map(tuple),
+        verdicts=st.sets(st.sampled_from(Verdict), min_size=1).map(tuple),
         up_to=st.sampled_from([None, 1.5]),
     ),
     max_size=4,

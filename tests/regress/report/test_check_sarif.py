@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, ValidationError
+from msgspec.structs import replace
 
 from regress.model.reason import REASONS
 from regress.model.report import CheckReport, Pinned
@@ -86,6 +87,14 @@ def test_fingerprints_outlive_figures_lines_and_stacks(tmp_path: Path) -> None:
     prints = {case: r["partialFingerprints"] for case, r in first.items()}
     assert {case: r["partialFingerprints"] for case, r in second.items()} == prints
     assert len({p["primaryLocationLineHash"] for p in prints.values()}) == len(prints)
+
+
+def test_cases_with_one_reason_have_fingerprints_of_their_own(tmp_path: Path) -> None:
+    """Two cases that are slower are two alerts, though they stand at one line."""
+    slower = next(f for f in mixed(tmp_path).findings if f.series.case == CASE)
+    other = replace(slower, series=replace(slower.series, case=CUDA))
+    results = _results(bare(findings=(slower, other)))
+    assert len({r["partialFingerprints"]["primaryLocationLineHash"] for r in results.values()}) == 2
 
 
 @pytest.mark.parametrize(
