@@ -42,7 +42,7 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Allowance(_Section, frozen=True):
-    """A relative difference that is allowed: the largest of what applies.
+    """A relative difference that is allowed: the largest of what applies, within a maximum.
 
     Attributes
     ----------
@@ -52,12 +52,15 @@ class Allowance(_Section, frozen=True):
         Times the cell's own standard deviation between processes.
     block_minimum
         Least value when the sides are compared across campaigns.
+    maximum
+        Largest value, however noisy the cell is.
     """
 
     minimum: NotNegative
     small_minimum: NotNegative
     noise_factor: NotNegative
     block_minimum: NotNegative
+    maximum: Positive
 
     def least(self, *, small: bool, block: bool) -> float:
         """Return the value for a cell without noise."""
@@ -66,7 +69,8 @@ class Allowance(_Section, frozen=True):
 
     def of(self, noise: float | None, *, small: bool, block: bool) -> float:
         """Return the value for a cell with this noise (None if unknown)."""
-        return max(self.least(small=small, block=block), self.noise_factor * (noise or 0.0))
+        least = self.least(small=small, block=block)
+        return max(least, min(self.noise_factor * (noise or 0.0), self.maximum))
 
 
 class TimeRule(_Section, frozen=True):

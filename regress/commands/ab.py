@@ -38,7 +38,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option("--judge", action="store_true", help="only judge the latest run; measure nothing")
     option("--run", metavar="ID", dest="run_id", help="only judge this run; measure nothing")
     option("--new", action="store_true", help="do not go on with a run that was broken off")
-    option("--record", action="store_true", help="write rounds where git keeps results")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--record", action="store_true", help="write rounds where git keeps results")
+    where.add_argument("--into", type=Path, metavar="DIR", help="write rounds there")
     option("--wheels", type=Path, metavar="DIR", help="install stacks from this folder only")
     option("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
     parser.set_defaults(run=_run)
@@ -52,7 +54,7 @@ def _run(options: argparse.Namespace) -> ExitCode:
         sought = Sought(options.base, options.head, request, config)
         report = judge_run(sought, options.run_id)
     else:
-        directory = RECORDED if options.record else LOCAL
+        directory = RECORDED if options.record else options.into or LOCAL
         roots = (directory, *roots_of(options))
         sought = Sought(options.base, options.head, replace(request, roots=roots), config)
         report = ab(sought, _order(options, directory))

@@ -42,7 +42,7 @@ def build_cells(
 
     `others` are further stacks under the same set-up; their rounds only tell the noise.
     """
-    noise = Noise((base, head, *others), config.noise, {})
+    noise = Noise((base, head), tuple(others), config.noise, {})
     cells = []
     for case, family in wanted.items():
         sides = base.get(case, ()), head.get(case, ())

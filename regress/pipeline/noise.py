@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from regress.config import NoiseRule
@@ -21,34 +22,45 @@ _NOISY: Final = (Metric.KERNEL_TIME, Metric.PLAN_TIME, Metric.SPREAD)
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Noise of every case, over all stacks at hand under one set-up.
+    """Noise of every case under one set-up: only distances within a stack and campaign count.
 
     Attributes
     ----------
-    by_stack
-        Rounds of each stack: only distances within a stack and campaign count.
+    sides
+        Rounds of the two stacks that are compared. Of these the quieter one counts: what became
+        noisy must not widen its own floor, and swapping the sides must change nothing.
+    others
+        Rounds of further stacks.
     calibrated
         Upper bounds that a calibration stored; they come first.
     """
 
-    by_stack: tuple[Index, ...]
+    sides: tuple[Index, Index]
+    others: tuple[Index, ...]
     rule: NoiseRule
     calibrated: Mapping[Case, Mapping[Metric, float]]
 
     def of(self, case: Case) -> Mapping[Metric, float]:
         """Return the upper bound of a case's noise by metric; unknown ones are missing."""
-        return {**self._from_rounds(case), **self.calibrated.get(case, {})}
+        known = self.calibrated.get(case, {})
+        found = {metric: self._bound(case, metric) for metric in _NOISY if metric not in known}
+        return {m: bound for m, bound in found.items() if bound is not None} | dict(known)
 
-    def _from_rounds(self, case: Case) -> dict[Metric, float]:
-        groups: dict[tuple[int, str], list[Observation]] = defaultdict(list)
-        for number, stack in enumerate(self.by_stack):
-            for o in stack.get(case, ()):
-                groups[number, o.campaign].append(o)
-        found = {}
-        for metric in _NOISY:
-            samples = ((value(o.record, metric) for o in group) for group in groups.values())
-            measured = ([v for v in s if v is not None] for s in samples)
-            sd, degrees = pooled_sd(measured)
-            if degrees >= self.rule.min_degrees:
-                found[metric] = upper_sd(sd, degrees, self.rule.confidence)
-        return found
+    def _bound(self, case: Case, metric: Metric) -> float | None:
+        sides = [_groups(side, case, metric) for side in self.sides]
+        known = [(pooled_sd(side)[0], side) for side in sides if pooled_sd(side)[1]]
+        quieter = min(known, key=itemgetter(0))[1] if known else []
+        others = (group for index in self.others for group in _groups(index, case, metric))
+        sd, degrees = pooled_sd([*quieter, *others])
+        enough = degrees >= self.rule.min_degrees
+        return upper_sd(sd, degrees, self.rule.confidence) if enough else None
+
+
+def _groups(index: Index, case: Case, metric: Metric) -> list[list[float]]:
+    """Return one stack's numbers of a case, campaign by campaign."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for o in index.get(case, ()):
+        number = value(o.record, metric)
+        if number is not None:
+            groups[o.campaign].append(number)
+    return list(groups.values())

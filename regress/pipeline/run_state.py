@@ -78,9 +78,9 @@ def _replayed(run: Run, machine: str, loaded: Loaded, sought: Sought) -> State:
     tiers = {r.tier for r in first.every} & set(catalog.TIERS) if first else set[str]()
     tier = min(tiers, default=ANY_TIER)
     wanted = replace(sought.request, tier=tier, pattern=None).cases(sorted(held))
-    pairs = list(first.whole.values()) if first else []
     # Floors must not move while a run goes on: of its own rounds only the first stage tells noise.
-    known = tuple(index(pair[n] for pair in pairs) for n in (0, 1))
-    noise = Noise(known, config.noise, {})
+    pairs = tuple(first.whole.values()) if first else ()
+    known = index(base for base, _ in pairs), index(head for _, head in pairs)
+    noise = Noise(known, (), config.noise, {})
     told = replay(run, wanted, noise, config)
     return State(machine, loaded, run, tier, wanted, noise, told)

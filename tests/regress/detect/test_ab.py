@@ -113,12 +113,31 @@ def test_power_and_false_alarms_in_simulation() -> None:
 
 
 def test_a_noisy_cell_raises_its_own_floor() -> None:
-    """Five percent between processes is no regression at two percent."""
-    noisy = [100.0, 104.0, 97.0, 108.0, 95.0]
-    finding = _one(cell_of(noisy, [v * 1.02 for v in noisy]))
+    """One percent between processes is no regression at half a percent."""
+    noisy = [100.0, 101.0, 99.3, 101.6, 98.8]
+    finding = _one(cell_of(noisy, [v * 1.005 for v in noisy]))
     assert finding.measured
-    assert finding.measured.floor > 0.1
+    assert finding.measured.floor > 0.03
     assert finding.verdict is Verdict.SAME
+
+
+def test_no_noise_makes_a_cell_the_same_within_more_than_the_maximum() -> None:
+    """A cell that jumps by a third is UNDECIDED, not SAME within its own noise."""
+    jumping = [100.0, 130.0, 97.0, 125.0, 95.0, 128.0]
+    finding = _one(cell_of(jumping, jumping))
+    assert finding.measured
+    assert finding.measured.floor == 0.1
+    assert finding.verdict is Verdict.UNDECIDED
+
+
+def test_what_became_noisy_does_not_widen_its_own_floor() -> None:
+    """The quieter side tells the noise, whichever it is."""
+    noisy = [100.0, 112.0, 97.0, 115.0, 95.0]
+    for sides in ((QUIET, noisy), (noisy, QUIET)):
+        finding = _one(cell_of(*sides))
+        assert finding.measured
+        assert finding.measured.floor == 0.01
+        assert finding.verdict is Verdict.UNDECIDED
 
 
 def test_a_wide_floor_does_not_hide_a_plain_shift() -> None:
