@@ -126,6 +126,7 @@ def test_heavy_cases_are_rested_around(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a block there is a rest, a longer one before and after compute-bound work."""
     rests: list[float] = []
     monkeypatch.setattr("benchmarks.round.time.sleep", rests.append)
+    monkeypatch.setattr("benchmarks.round.rehearsing", lambda: False)
     listener = Listener()
     run_round(plan_of(*scripted(HEAVY, DECODE, EVEN, PREFILL)), listener)
     order = [step.case.workload for step in listener.steps if step.stage == "measure" and step.case]
@@ -135,6 +136,20 @@ def test_heavy_cases_are_rested_around(monkeypatch: pytest.MonkeyPatch) -> None:
             long = order[place] == HEAVY or after_heavy
             assert rests[place] == (0.010 if long else 0.004)
             after_heavy = order[place] == HEAVY
+
+
+@pytest.mark.usefixtures("script")
+def test_a_rehearsal_stands_for_every_backend_and_rests_never(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a script even a case of FlashInfer is scripted, whatever its stack pins."""
+    rests: list[float] = []
+    monkeypatch.setattr("benchmarks.round.time.sleep", rests.append)
+    case = Case(DECODE, "flashinfer-decode-cuda")
+    found = run_round(plan_of(case, expected={"flashinfer-python": "0.6.1"}), Listener())
+    assert found.cases[0].status is Status.MEASURED
+    assert found.protocol.timer == "scripted"
+    assert rests == []
 
 
 CARD = Machine("gpu", "Made-up GPU", "GPU-1", 132, "580.1", "13.0", "13.0", "2.13", "3.11")
