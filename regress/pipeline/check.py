@@ -1,10 +1,12 @@
 """The whole of `check`: two stack tags in, a report out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from regress.config import Config
+from regress.counted import counted
 from regress.detect import DETECTORS
-from regress.errors import UsageError
+from regress.errors import NoDataError, UsageError
 from regress.gate import cell_verdicts
 from regress.model.cell import Cell
 from regress.model.report import CheckReport
@@ -12,9 +14,9 @@ from regress.pipeline.aside import left_aside
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.compose import Judged, compose, set_aside
 from regress.pipeline.doubts import doubts, passed_over
-from regress.pipeline.missing import mark_missing
+from regress.pipeline.missing import WHOLE_STAGES, mark_missing, missing_rounds
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
-from regress.store.rounds import load_machine
+from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Round
@@ -38,25 +40,53 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     tree = scan(request.roots)
     machine = tree.choose_machine((base, head), request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
-    shared = comparable(loaded.of(base), loaded.of(head))
+    shared = comparable(*(_whole(loaded, tag) for tag in (base, head)))
     usable = {
-        tag: tuple(r for r in rounds if setup(r) == shared) for tag, rounds in loaded.rounds.items()
+        tag: tuple(r for r in rounds if setup(r) == shared and _is_whole(r))
+        for tag, rounds in loaded.rounds.items()
     }
     sides = usable.pop(base), usable.pop(head)
     asked, request = request.tier, request.settle(*sides)
     cells = _cells(sides, usable.values(), request, config)
-    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
     pair, wanted = (base, head), {cell.case: cell.family for cell in cells}
+    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    findings += missing_rounds(chain(*sides), pair, wanted)
     verdicts = cell_verdicts(findings)
     warnings = (
         *loaded.warnings,
         *set_aside(loaded, shared, pair),
+        *_chosen_by_ab(loaded, pair),
         *left_aside(loaded.rounds, pair, wanted, verdicts, config),
         *(passed_over(request.tier, sides) if asked == AUTO_TIER else ()),
         *doubts(cells, sides),
     )
     judged = Judged(request, pair, machine, shared, sides, cells, findings, warnings)
     return compose(judged, loaded.rounds, config)
+
+
+def _is_whole(found: Round) -> bool:
+    """Whether a round measured what it did whatever was seen before."""
+    return found.design is None or found.design.stage in WHOLE_STAGES
+
+
+def _whole(loaded: Loaded, tag: str) -> tuple[Round, ...]:
+    whole = tuple(r for r in loaded.of(tag) if _is_whole(r))
+    if not whole:
+        msg = (
+            f"stack {tag} has only rounds in which `ab` looked again: judge them with `ab --judge`"
+        )
+        raise NoDataError(msg)
+    return whole
+
+
+def _chosen_by_ab(loaded: Loaded, pair: tuple[str, str]) -> Iterator[str]:
+    """Tell of rounds that hold only what looked odd: taken for themselves they cry wolf."""
+    number = sum(not _is_whole(r) for tag in pair for r in loaded.rounds[tag])
+    if number:
+        yield (
+            f"{counted(number, 'round')} in which `ab` looked again at some cells: not compared "
+            "here; `regress ab --judge` does"
+        )
 
 
 def _cells(

@@ -1,14 +1,20 @@
-"""Rounds that should hold a case and do not: a round of a tier holds every case of the tier."""
+"""What should be there and is not: cases in a round, and rounds that were planned."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from regress.model.cell import Cell, Side
+from regress.model.finding import Finding, Metric, RoundIds, Series
+from regress.model.reason import REASONS, Reason, ReasonCode
 from workloads import catalog
 from workloads.record import Case, Round
 
-__all__ = ["mark_missing"]
+__all__ = ["WHOLE_STAGES", "mark_missing", "missing_rounds"]
+
+WHOLE_STAGES: Final = ("rounds", "screen-1")
+"""Stages that measure every case, whatever was seen before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,39 @@ def _held(rounds: Iterable[Round], *, hand_picked: bool) -> tuple[_Held, ...]:
         if hand_picked and r.tier not in catalog.TIERS:
             picked[r.campaign] |= cases
     return tuple(_Held(r.id, r.tier, cases, picked[r.campaign]) for r, cases in holds)
+
+
+def missing_rounds(
+    rounds: Iterable[Round], pair: tuple[str, str], wanted: Mapping[Case, str]
+) -> Iterator[Finding]:
+    """Say of every wanted case which planned rounds of base or head have no file.
+
+    Every round tells how many were planned beside it. Only runs of both stacks count.
+    """
+    stages: dict[tuple[str, str], list[Round]] = defaultdict(list)
+    for r in rounds:
+        if r.design and {*pair} <= {*r.design.stacks}:
+            stages[r.design.run, r.design.stage].append(r)
+    for (run, stage), found in stages.items():
+        told = "; ".join(_lost_blocks(found, pair))
+        if told:
+            cases = {record.case for r in found for record in r.cases}
+            for case in sorted(cases & wanted.keys()):
+                yield Finding(
+                    detector="coverage",
+                    family=wanted[case],
+                    series=Series(case, Metric.KERNEL_TIME),
+                    verdict=REASONS[ReasonCode.MISSING_ROUND].verdict,
+                    reason=Reason(ReasonCode.MISSING_ROUND, f"run {run}, {stage}: no {told}"),
+                    rounds=RoundIds((), ()),
+                )
+
+
+def _lost_blocks(rounds: Sequence[Round], pair: tuple[str, str]) -> Iterator[str]:
+    designs = [(r.stack.tag, r.design) for r in rounds if r.design]
+    blocks = max(design.blocks for _, design in designs)
+    for tag in pair:
+        held = {design.block for name, design in designs if name == tag}
+        lost = [str(n) for n in range(1, blocks + 1) if n not in held]
+        if lost:
+            yield f"round of {tag} in block {', '.join(lost)} of {blocks}"

@@ -6,6 +6,7 @@ from typing import Final
 
 from rich.console import Console
 
+from regress.counted import counted
 from regress.errors import ExitCode
 from regress.model.finding import Finding
 from regress.model.report import CheckReport
@@ -40,6 +41,9 @@ _STYLES: Final = {
     ExitCode.NO_DATA: "bold yellow",
 }
 
+_FOLD_ABOVE: Final = 3
+"""More findings than this for one and the same reason are one line."""
+
 
 def render_check_text(report: CheckReport, view: View) -> str:
     """Return the report for a person who must act on it."""
@@ -70,8 +74,14 @@ def _headline(console: Console, report: CheckReport) -> None:
 def _section(console: Console, title: str, found: Sequence[Finding], view: View) -> None:
     if found:
         console.print(f"\n{title} ({len(found)})", style="bold")
+        alike = Counter(f.reason for f in found if f.measured is None)
+        folded = {r for r, n in alike.items() if n > _FOLD_ABOVE and not view.everything}
+        for reason in dict.fromkeys(f.reason for f in found if f.reason in folded):
+            told = f"{counted(alike[reason], 'cell')}: {reason.message} [{reason.code}]"
+            console.print(f"  {told}")
         for finding in found:
-            _finding(console, finding, view)
+            if finding.reason not in folded:
+                _finding(console, finding, view)
 
 
 def _finding(console: Console, finding: Finding, view: View) -> None:

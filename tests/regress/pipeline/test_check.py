@@ -28,7 +28,7 @@ from tests.regress.builders import (
     write_rounds,
 )
 from workloads import catalog
-from workloads.record import Round, Status
+from workloads.record import Design, Round, Status
 
 QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
 SLOW = tuple(v * 1.1 for v in QUIET)
@@ -312,3 +312,28 @@ def test_removing_data_never_turns_red_into_green(
     except RegressError:
         return
     assert code is not ExitCode.PASS
+
+
+def test_a_planned_round_that_vanished_is_no_pass(tmp_path: Path) -> None:
+    """Every round tells how many were planned, so a check of the rest is NO_DATA."""
+
+    def side(tag: str) -> list[Round]:
+        designs = (Design("run", "rounds", ("v1", "v2"), n, 5) for n in range(1, 6))
+        rounds = zip(rounds_of(tag, {CASE: QUIET}), designs, strict=True)
+        return [msgspec.structs.replace(r, design=design) for r, design in rounds]
+
+    assert _pair(tmp_path / "whole", side("v1"), side("v2")).exit_code is ExitCode.PASS
+    left = _pair(tmp_path / "left", side("v1"), side("v2")[1:])
+    assert left.exit_code is ExitCode.NO_DATA
+
+
+def test_rounds_that_ab_chose_are_not_compared(tmp_path: Path) -> None:
+    """What was measured again because it looked odd would make it look odder."""
+    again = [
+        msgspec.structs.replace(r, design=Design("ab", "confirm", ("v1", "v2"), n, 5))
+        for n, r in enumerate(rounds_of("v2", {CASE: SLOW}, "c2"), 1)
+    ]
+    base, head = rounds_of("v1", {CASE: QUIET}), rounds_of("v2", {CASE: QUIET})
+    report = _pair(tmp_path, base, [*head, *again])
+    assert report.exit_code is ExitCode.PASS
+    assert any("looked again" in warning for warning in report.warnings)

@@ -1,12 +1,12 @@
-"""Which rounds must hold a case."""
+"""Which rounds must hold a case, and which rounds there must be."""
 
 import pytest
 
 from regress.pipeline.cells import build_cells, index
-from regress.pipeline.missing import mark_missing
+from regress.pipeline.missing import mark_missing, missing_rounds
 from tests.regress.builders import CONFIG, make_round, measured
 from workloads import catalog
-from workloads.record import Case, Round
+from workloads.record import Case, Design, Round
 
 GATE, NIGHTLY, SWEEP = (
     next(e.case for e in catalog.cases(tier) if e.tier == tier) for tier in catalog.TIERS
@@ -49,3 +49,44 @@ def test_hand_picked_rounds_of_a_campaign_hold_the_same() -> None:
     rounds += [_round(2, "custom", FILLER, campaign="c2"), _round(3, "gate", FILLER)]
     assert _lacking(OTHER, *rounds, hand_picked=True) == ("v1-c1-1",)
     assert _lacking(OTHER, *rounds) == ()
+
+
+def _planned(
+    tag: str, block: int, stacks: tuple[str, ...] = ("v1", "v2"), campaign: str = "c1"
+) -> Round:
+    design = Design("run", "rounds", stacks, block, 3)
+    return make_round(tag, block, [measured(GATE, 1.0)], campaign, design=design)
+
+
+WHOLE = [_planned(tag, block) for tag in ("v1", "v2") for block in (1, 2, 3)]
+
+
+def _missing(*rounds: Round) -> list[str]:
+    return [f.reason.message for f in missing_rounds(rounds, ("v1", "v2"), {GATE: "made-up"})]
+
+
+def test_all_that_was_planned_is_there() -> None:
+    """A whole run, and a single round without a plan, lack nothing."""
+    assert _missing(*WHOLE, make_round("v1", 9, [measured(GATE, 1.0)])) == []
+
+
+@pytest.mark.parametrize("lost", range(6))
+def test_any_vanished_round_is_missed(lost: int) -> None:
+    """The other rounds tell which block of which stack is gone."""
+    gone = WHOLE[lost]
+    assert gone.design
+    (told,) = _missing(*WHOLE[:lost], *WHOLE[lost + 1 :])
+    assert (
+        told == f"run run, rounds: no round of {gone.stack.tag} in block {gone.design.block} of 3"
+    )
+
+
+def test_a_block_measured_again_is_not_missed() -> None:
+    """A block that was broken off counts when a later campaign measured it."""
+    rest = [r for r in WHOLE if r.design and (r.stack.tag, r.design.block) != ("v2", 2)]
+    assert _missing(*rest, _planned("v2", 2, campaign="c2")) == []
+
+
+def test_runs_of_other_stacks_do_not_count() -> None:
+    """What was planned with a stack that is not compared is no business of this comparison."""
+    assert _missing(*WHOLE, _planned("v1", 1, ("v1", "v3"))) == []
