@@ -13,6 +13,7 @@ from regress.errors import ExitCode, UsageError
 from regress.model.calibration import Calibration
 from regress.pipeline.calibrate import Simulated, calibrate
 from regress.pipeline.calibrate_data import TWINS
+from regress.pipeline.calibrate_page import write_page
 from regress.report.calibration_markdown import render_calibration_markdown
 from regress.report.calibration_text import render_calibration_text
 from regress.report.view import View
@@ -47,7 +48,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add("--seed", type=int, default=_SEED, metavar="N", help="equal seeds give equal results")
     add("--twins", default=",".join(TWINS), metavar="TAG,TAG", help="byte-identical stacks")
     add("--workers", type=int, choices=range(1, _MOST_WORKERS + 1), default=_MOST_WORKERS)
-    add("--write", action="store_true", help="keep the result; reports quote it")
+    add("--write", action="store_true", help="keep the result: reports quote it")
     add("--machine", metavar="NAME", help="needed if several machines measured the stacks")
     add("--recorded", action="store_true", help="read the rounds kept in benchmarks/recorded")
     add("--rounds", action="append", type=Path, metavar="DIR", help="read the rounds under DIR too")
@@ -84,4 +85,5 @@ def _run(options: argparse.Namespace) -> ExitCode:
     write(_RENDERERS[options.format](told, view_of(options)), options.output)
     if options.write:
         write_calibration(told)
+        write_page(told)
     return ExitCode.PASS

@@ -1,6 +1,7 @@
 """The whole of `calibrate`: recorded rounds in, the suite's own error rates out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -34,7 +35,7 @@ from regress.pipeline.calibrate_noise import campaigns_used, cell_noise, limits_
 from regress.pipeline.calibrate_null import ACROSS, POOLED, NullGate, null_rates, trace_of
 from regress.pipeline.calibrate_power import PowerGate, PowerOutcome, detectable, power_of
 from regress.pipeline.calibrate_rules import COMPARED, RulesGate, rule_rates
-from regress.pipeline.calibrate_setting import Setting, run_jobs, source_of
+from regress.pipeline.calibrate_setting import Setting, run_jobs, source_of, workers_of
 from regress.pipeline.calibrate_targets import ALL_SMALL, targets
 from regress.pipeline.calibrate_twins import offsets, uniformity
 from regress.pipeline.cells import index
@@ -100,7 +101,8 @@ def calibrate(
             f"tier {wanted.tier}: measure them first"
         )
         raise NoDataError(msg)
-    return rounded(Simulation(used, strata, wanted, config).run())
+    with workers_of(wanted.workers) as executor:
+        return rounded(Simulation(used, strata, wanted, config, executor).run())
 
 
 def noise_of(used: Sequence[Round], twins: Sequence[str], config: Config) -> tuple[CellNoise, ...]:
@@ -137,12 +139,15 @@ class Simulation:
         All rounds that tell noise.
     strata
         Campaigns to draw gates from: at least one.
+    executor
+        Simulates; None for this process.
     """
 
     used: tuple[Round, ...]
     strata: tuple[Stratum, ...]
     wanted: Simulated
     config: Config
+    executor: Executor | None
     cells: tuple[CellNoise, ...] = field(init=False)
     setting: Setting = field(init=False)
 
@@ -220,7 +225,7 @@ class Simulation:
         )
 
     def _run(self, job: Callable[[int], _Result], numbers: range) -> list[_Result]:
-        return run_jobs(job, numbers, self.wanted.workers)
+        return run_jobs(job, numbers, self.executor)
 
     @property
     def _part(self) -> int:
@@ -289,5 +294,6 @@ def _rounded(value: Any) -> Any:
 
 
 def digest_of(config: Config) -> str:
-    """Return what tells configurations apart: 12 hex digits of their SHA-256."""
-    return sha256(msgspec.json.encode(config, order="deterministic")).hexdigest()[:12]
+    """Return what tells thresholds apart that decide gates: 12 hex digits of their SHA-256."""
+    deciding = config.kernel_time, config.spread, config.ab, config.noise
+    return sha256(msgspec.json.encode(deciding, order="deterministic")).hexdigest()[:12]

@@ -1,8 +1,9 @@
 """What every simulated gate needs, and running many of them on two processors."""
 
 import multiprocessing
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -17,11 +18,21 @@ from regress.stats.rates import lower_rate, upper_rate
 from regress.stats.simulate import Pool
 from workloads.record import Case, Round, Status
 
-__all__ = ["CONFIDENCE", "Cost", "Setting", "Source", "cost_of", "rate_of", "run_jobs", "source_of"]
+__all__ = [
+    "CONFIDENCE",
+    "Cost",
+    "Setting",
+    "Source",
+    "cost_of",
+    "rate_of",
+    "run_jobs",
+    "source_of",
+    "workers_of",
+]
 
 CONFIDENCE: Final = 0.95
 """Of one-sided bounds on what was simulated."""
-_CHUNKS: Final = 16
+_CHUNKS: Final = 32
 _LEAST_SIDE: Final = 3
 _Result = TypeVar("_Result")
 
@@ -120,11 +131,21 @@ def rate_of(hits: int, of: int) -> Rate:
     return Rate(hits, of, lower_rate(hits, of, CONFIDENCE), upper_rate(hits, of, CONFIDENCE))
 
 
-def run_jobs(job: Callable[[int], _Result], numbers: range, workers: int) -> list[_Result]:
-    """Run a job for each number and return the results in order, however many workers."""
-    if workers < 2:  # noqa: PLR2004 - one worker is this process
-        return [job(n) for n in numbers]
+@contextmanager
+def workers_of(count: int) -> Iterator[Executor | None]:
+    """Start so many processes to simulate with; one is this process, which needs none."""
+    if count == 1:
+        yield None
+        return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as executor:
-        size = max(1, len(numbers) // (workers * _CHUNKS))
-        return list(executor.map(job, numbers, chunksize=size))
+    with ProcessPoolExecutor(count, mp_context=context) as executor:
+        yield executor
+
+
+def run_jobs(
+    job: Callable[[int], _Result], numbers: range, executor: Executor | None
+) -> list[_Result]:
+    """Run a job for each number and return the results in order, whoever computes them."""
+    if executor is None:
+        return [job(n) for n in numbers]
+    return list(executor.map(job, numbers, chunksize=max(1, len(numbers) // _CHUNKS)))
