@@ -340,6 +340,8 @@ class Calibration(_Told, frozen=True):
         Byte-identical stacks.
     rounds
         Ids of all rounds used, also of other stacks, whose rounds tell noise.
+    until
+        Start of the latest of them, UTC, ISO 8601: later rounds may be judged by it.
     hidden
         Power against passes that are slow now and then.
     trace
@@ -356,6 +358,7 @@ class Calibration(_Told, frozen=True):
     tier: str
     twins: tuple[str, ...]
     rounds: tuple[str, ...]
+    until: str
     campaigns: tuple[CampaignUsed, ...]
     cells: tuple[CellNoise, ...]
     null: tuple[NullRate, ...]

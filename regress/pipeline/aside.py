@@ -11,6 +11,7 @@ from regress.gate import cell_verdicts
 from regress.model.report import CellVerdict
 from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict
 from regress.pipeline.cells import build_cells, index
+from regress.pipeline.noise import Noise
 from regress.store.setup import Setup, setup
 from workloads.record import Case, Round
 
@@ -38,7 +39,8 @@ def left_aside(
         if min(map(len, sides)) < config.kernel_time.min_rounds:
             continue
         base, head = map(index, sides)
-        cells = build_cells(wanted, base, head, map(index, rest), config)
+        noise = Noise((base, head), tuple(map(index, rest)), config.noise, {})
+        cells = build_cells(wanted, base, head, noise)
         findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
         counts = Counter(c.verdict for c in cell_verdicts(findings) if c.case not in known)
         if told := _told(counts):

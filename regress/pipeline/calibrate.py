@@ -178,6 +178,7 @@ class Simulation:
             tier=wanted.tier,
             twins=wanted.twins,
             rounds=tuple(r.id for r in self.used),
+            until=max(r.started_at for r in self.used),
             campaigns=campaigns,
             cells=self._with_detectable(power),
             null=null,

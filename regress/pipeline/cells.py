@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from regress.config import Config
 from regress.model.cell import Cell, Observation, Side
 from regress.pipeline.noise import Index, Noise
 from workloads.record import Case, Round
@@ -36,13 +35,9 @@ def choose_campaign(*sides: Sequence[Observation]) -> str | None:
 
 
 def build_cells(
-    wanted: Mapping[Case, str], base: Index, head: Index, others: Iterable[Index], config: Config
+    wanted: Mapping[Case, str], base: Index, head: Index, noise: Noise
 ) -> tuple[Cell, ...]:
-    """Make a cell of every wanted case, given with its family.
-
-    `others` are further stacks under the same set-up; their rounds only tell the noise.
-    """
-    noise = Noise((base, head), tuple(others), config.noise, {})
+    """Make a cell of every wanted case, given with its family."""
     cells = []
     for case, family in wanted.items():
         sides = base.get(case, ()), head.get(case, ())

@@ -15,6 +15,7 @@ from regress.pipeline.cells import build_cells, index
 from regress.pipeline.compose import Judged, compose, set_aside
 from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import WHOLE_STAGES, mark_missing, missing_rounds
+from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import comparable, setup
@@ -97,5 +98,11 @@ def _cells(
 ) -> tuple[Cell, ...]:
     base, head = map(index, sides)
     wanted = request.cases((*base, *head))
-    cells = build_cells(wanted, base, head, map(index, others), config)
+    noise = Noise(
+        (base, head),
+        tuple(map(index, others)),
+        config.noise,
+        calibrated_noise([*sides[0], *sides[1]]),
+    )
+    cells = build_cells(wanted, base, head, noise)
     return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)

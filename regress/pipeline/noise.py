@@ -1,7 +1,7 @@
 """How noisy each case is, known before two stacks are compared."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
@@ -10,9 +10,11 @@ from regress.config import NoiseRule
 from regress.model.cell import Observation, value
 from regress.model.finding import Metric
 from regress.stats.noise import pooled_sd, upper_sd
-from workloads.record import Case
+from regress.store.calibration import load_calibration
+from regress.store.setup import setup
+from workloads.record import Case, Round
 
-__all__ = ["Index", "Noise"]
+__all__ = ["Index", "Noise", "calibrated_noise"]
 
 Index = Mapping[Case, tuple[Observation, ...]]
 """Every observation of a case in some rounds, in order of their start."""
@@ -54,6 +56,19 @@ class Noise:
         sd, degrees = pooled_sd([*quieter, *others])
         enough = degrees >= self.rule.min_degrees
         return upper_sd(sd, degrees, self.rule.confidence) if enough else None
+
+
+def calibrated_noise(rounds: Sequence[Round]) -> Mapping[Case, Mapping[Metric, float]]:
+    """Return the bounds of the latest calibration made before these rounds of one set-up.
+
+    Raises
+    ------
+    UsageError
+        If a stored calibration is damaged.
+    """
+    first = min(r.started_at for r in rounds)
+    found = load_calibration(setup(rounds[0]), before=first)
+    return found.noise if found else {}
 
 
 def _groups(index: Index, case: Case, metric: Metric) -> list[list[float]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from regress.config import Config
 from regress.pipeline.cells import index
-from regress.pipeline.noise import Noise
+from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.replay import FIRST, Replay, replay
 from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.runs import Run, find_runs
@@ -81,6 +81,6 @@ def _replayed(run: Run, machine: str, loaded: Loaded, sought: Sought) -> State:
     # Floors must not move while a run goes on: of its own rounds only the first stage tells noise.
     pairs = tuple(first.whole.values()) if first else ()
     known = index(base for base, _ in pairs), index(head for _, head in pairs)
-    noise = Noise(known, (), config.noise, {})
+    noise = Noise(known, (), config.noise, calibrated_noise(run.rounds))
     told = replay(run, wanted, noise, config)
     return State(machine, loaded, run, tier, wanted, noise, told)

@@ -1,6 +1,7 @@
-"""Stored calibrations, one a GPU model, beside the code that quotes them."""
+"""Stored calibrations by GPU model and time, beside the code that quotes them."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,33 +18,50 @@ CALIBRATIONS: Final = Path(__file__).parents[1] / "calibration"
 _REMEDY: Final = "make it again: python -m regress calibrate --recorded --write"
 
 
-def path_of(gpu: str, folder: Path = CALIBRATIONS) -> Path:
-    """Return where the calibration of a GPU model is kept."""
-    return folder / f"{re.sub(r'[^a-z0-9]+', '-', gpu.lower()).strip('-')}.json"
+def path_of(told: Calibration, folder: Path = CALIBRATIONS) -> Path:
+    """Return where a calibration is kept: GPU model, then the time of its latest round."""
+    stamp = re.sub(r"[-:]|[.+].*", "", told.until)
+    return folder / f"{_slug(told.setup)}-{stamp}.json"
 
 
-def load_calibration(setup: Setup, folder: Path = CALIBRATIONS) -> Calibration | None:
-    """Read what is known of noise and error rates under a set-up.
+def load_calibration(
+    setup: Setup, folder: Path = CALIBRATIONS, *, before: str | None = None
+) -> Calibration | None:
+    """Read what is known of noise and error rates under a set-up, None if nothing is.
 
     GPU model, timer and protocol must agree. Toolchain and driver may differ: noise belongs to
     the card and to how times are taken.
 
+    Parameters
+    ----------
+    before
+        Start of the rounds to be judged. The latest calibration that is older is taken, so that
+        floors never rest on the rounds they judge, and never move afterwards.
+
     Raises
     ------
     UsageError
-        If the file is damaged or of another schema.
+        If a file is damaged or of another schema.
     """
     wanted = dict(setup)
-    path = path_of(str(wanted["gpu"]), folder)
+    for path in sorted(folder.glob(f"{_slug(wanted)}-*.json"), reverse=True):
+        found = _load(path)
+        fits = _essence(found.setup) == _essence(wanted)
+        if fits and (before is None or found.until < before):
+            return found
+    return None
+
+
+def _slug(setup: Mapping[str, str | int | float]) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", str(setup["gpu"]).lower()).strip("-")
+
+
+def _load(path: Path) -> Calibration:
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
+        return _parse(path.read_bytes(), path)
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(msg) from error
-    found = _parse(data, path)
-    return found if _essence(found.setup) == _essence(wanted) else None
 
 
 def _parse(data: bytes, path: Path) -> Calibration:
@@ -67,14 +85,14 @@ def _essence(setup: dict[str, str | int | float]) -> dict[str, str | int | float
 
 
 def write_calibration(told: Calibration, folder: Path = CALIBRATIONS) -> Path:
-    """Keep a calibration, in place of an older one of its GPU model, and return its path.
+    """Keep a calibration beside the older ones of its GPU model, and return its path.
 
     Raises
     ------
     UsageError
         If it cannot be written.
     """
-    path = path_of(str(told.setup["gpu"]), folder)
+    path = path_of(told, folder)
     text = msgspec.json.format(msgspec.json.encode(told), indent=1)
     write_file(text.decode() + "\n", path)
     return path

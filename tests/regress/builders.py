@@ -10,6 +10,7 @@ import msgspec
 from regress.config import parse_config
 from regress.model.cell import Cell
 from regress.pipeline.cells import build_cells, index
+from regress.pipeline.noise import Noise
 from workloads.record import (
     SCHEMA,
     Case,
@@ -22,6 +23,7 @@ from workloads.record import (
 )
 
 CONFIG = parse_config("", "default.toml")
+NO_NOISE = Noise(({}, {}), (), CONFIG.noise, {})
 WORKLOAD = "decode-h32x4-d128-bf16-p16-b66-skew40-t262144"
 CASE = Case(WORKLOAD, "flashinfer-decode-tc-auto")
 OTHER = Case(WORKLOAD, "flashinfer-decode-tc-fa2")
@@ -119,5 +121,7 @@ def cell_of(base: Sequence[float], head: Sequence[float], case: Case = CASE) -> 
 
 def cell_from(base: Iterable[Round], head: Iterable[Round], case: Case = CASE) -> Cell:
     """The cell of one case from rounds of two stacks."""
-    (cell,) = build_cells({case: "made-up"}, index(base), index(head), (), CONFIG)
+    sides = index(base), index(head)
+    noise = Noise(sides, (), CONFIG.noise, {})
+    (cell,) = build_cells({case: "made-up"}, *sides, noise)
     return cell

@@ -4,7 +4,7 @@ import pytest
 
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.missing import mark_missing, missing_rounds
-from tests.regress.builders import CONFIG, make_round, measured
+from tests.regress.builders import NO_NOISE, make_round, measured
 from workloads import catalog
 from workloads.record import Case, Design, Round
 
@@ -20,7 +20,7 @@ def _round(number: int, tier: str, *cases: Case, campaign: str = "c1") -> Round:
 
 
 def _lacking(case: Case, *rounds: Round, hand_picked: bool = False) -> tuple[str, ...]:
-    cells = build_cells({case: "made-up"}, index(rounds), {}, (), CONFIG)
+    cells = build_cells({case: "made-up"}, index(rounds), {}, NO_NOISE)
     (cell,) = mark_missing(cells, rounds, (), hand_picked=hand_picked)
     assert cell.head.lacking == ()
     return cell.base.lacking
