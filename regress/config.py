@@ -104,7 +104,7 @@ class AbRule(_Section, frozen=True):
     spread_alpha: Alpha
     equivalence_alpha: Alpha
     most_rounds: Count
-    margin: Positive
+    margin: Allowance
 
     def __post_init__(self) -> None:
         """Refuse looks that do not grow.

@@ -94,7 +94,7 @@ def limits_of(cell: Cell, config: Config) -> Limits:
     noise = cell.noise.get(Metric.KERNEL_TIME)
     return Limits(
         floor=config.kernel_time.floor.of(noise, small=small, block=cell.block),
-        margin=config.ab.margin,
+        margin=config.ab.margin.of(noise, small=small, block=cell.block),
         spread=spread_margin(cell, config),
     )
 

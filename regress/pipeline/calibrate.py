@@ -184,7 +184,7 @@ class Simulation:
             null=null,
             power=powers,
             hidden=hidden_power(self.hidden(), self._groups()),
-            offsets=offsets(setting.sources, setting.cases, self.config.ab.margin),
+            offsets=offsets(setting.sources, setting.cases, self.config.ab.margin.minimum),
             uniformity=uniformity(setting.sources, wanted.seed),
             rules=rules,
             targets=targets(campaigns, null, powers, rules),

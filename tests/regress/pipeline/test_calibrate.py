@@ -81,7 +81,7 @@ def test_the_smallest_change_found_lies_between_margin_and_floor(told: Calibrati
     for cell in told.cells:
         assert cell.detectable_80 is not None
         assert cell.detectable_95 is not None
-        assert CONFIG.ab.margin < cell.detectable_80 <= cell.detectable_95 < 0.012
+        assert CONFIG.ab.margin.minimum < cell.detectable_80 <= cell.detectable_95 < 0.012
 
 
 def test_slow_passes_are_found_once_they_are_many(told: Calibration) -> None:

@@ -26,20 +26,20 @@ def test_a_gate_of_the_laboratory_is_decided_as_ab_decided_it(tmp_path: Path, se
     factors = {CASES[0]: 1.02, CASES[1]: 0.98, CASES[2]: 1.006}
     lab = Lab(tmp_path, factors, slow_passes={CASES[3]: 2}, noise=0.004, seed=seed)
     report = run_ab(lab)
-    codes = {
-        f.series.case: f.reason.code
+    times = {
+        f.series.case: (f.reason.code, Limits(f.measured.floor, f.measured.margin, 0.02))
         for f in report.findings
         if f.series.metric is Metric.KERNEL_TIME and f.measured
     }
     rounds = [load_round(path) for path in tmp_path.rglob("*.json.gz")]
-    fates, confirmed = decide_gate(_gate(rounds))
+    fates, confirmed = decide_gate(_gate(rounds, [times[case][1] for case in CASES]))
     for cell, case in enumerate(CASES):
         told = confirmed[cell].code if cell in confirmed else ReasonCode.EQUIVALENT
-        assert codes[case] is told
+        assert times[case][0] is told
         assert fates[cell].suspect == (cell in confirmed)
 
 
-def _gate(rounds: list[Round]) -> Gate:
+def _gate(rounds: list[Round], limits: list[Limits]) -> Gate:
     """Return the gate of the rounds of a run; what was not measured is not a number."""
 
     def side(tag: str, *, fresh: bool) -> Sample:
@@ -57,7 +57,7 @@ def _gate(rounds: list[Round]) -> Gate:
         return Sample(rows[0], rows[1])
 
     screen, fresh = ((side(BASE, fresh=f), side(HEAD, fresh=f)) for f in (False, True))
-    return Gate(screen, fresh, [LIMITS] * len(CASES), RULE)
+    return Gate(screen, fresh, limits, RULE)
 
 
 def _drawn(noise: float, seed: int) -> Gate:

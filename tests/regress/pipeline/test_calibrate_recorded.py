@@ -99,7 +99,7 @@ def test_the_first_gates_come_out_again(told: Calibration) -> None:
 def test_offsets_come_out_again(told: Calibration) -> None:
     """What byte-identical stacks differ by, and that the margin covers it."""
     setting = _setting(told)
-    again = offsets(setting.sources, setting.cases, CONFIG.ab.margin)
+    again = offsets(setting.sources, setting.cases, CONFIG.ab.margin.minimum)
     assert rounded(msgspec.structs.replace(told, offsets=again)).offsets == told.offsets, STALE
     assert told.offsets[0].shown_beyond == 0
 
