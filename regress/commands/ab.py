@@ -48,16 +48,16 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def _run(options: argparse.Namespace) -> ExitCode:
     targets = targets_of(options, CHECK_RENDERERS)
-    request = replace(request_of(options), waivers=waivers_of(options))
-    config = load_config(options.config)
-    if options.judge or options.run_id or options.recorded:
-        sought = Sought(options.base, options.head, request, config)
-        report = judge_run(sought, options.run_id)
-    else:
-        directory = RECORDED if options.record else options.into or LOCAL
-        roots = (directory, *roots_of(options))
-        sought = Sought(options.base, options.head, replace(request, roots=roots), config)
-        report = ab(sought, _order(options, directory))
+    only_judge = options.judge or options.run_id or options.recorded
+    written = RECORDED if options.record else options.into
+    directory, named = written or LOCAL, roots_of(options)
+    # What is measured must be read again; what is only judged is where the options say.
+    roots = (directory, *named) if written or not (only_judge and named) else named
+    request = replace(request_of(options), roots=roots, waivers=waivers_of(options))
+    sought = Sought(options.base, options.head, request, load_config(options.config))
+    report = (
+        judge_run(sought, options.run_id) if only_judge else ab(sought, _order(options, directory))
+    )
     deliver(report, options, CHECK_RENDERERS, targets)
     return report.exit_code
 

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from regress.errors import ExitCode
+from regress.model.calibration import ErrorRate
 from regress.model.finding import Finding, RoundIds
 from regress.model.run import RunTold
 from regress.model.verdict import Verdict, exit_code_of
@@ -81,6 +82,9 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Whether VARIANCE was configured to fail.
     run
         What `ab` did to decide; null if rounds were only read.
+    error_rate
+        How often such a report is wrong, from the latest calibration of this GPU model and
+        protocol; null without one.
     """
 
     schema: int
@@ -104,6 +108,7 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pinned: Pinned | None = None
     variance_fails: bool = False
     run: RunTold | None = None
+    error_rate: ErrorRate | None = None
 
     def code_of(self, verdict: Verdict) -> ExitCode:
         """Return the exit code that a cell of this verdict asks for."""

@@ -102,7 +102,7 @@ def _cells(
         (base, head),
         tuple(map(index, others)),
         config.noise,
-        calibrated_noise([*sides[0], *sides[1]]),
+        calibrated_noise(setup(sides[0][0])),
     )
     cells = build_cells(wanted, base, head, noise)
     return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from regress.config import Config
 from regress.counted import counted
 from regress.gate import cell_verdicts, gate, worst_first
+from regress.model.calibration import ErrorRate
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.model.run import RunTold
 from regress.pipeline.accept import accept, pinned
+from regress.pipeline.calibrate_quote import error_rate_of
 from regress.pipeline.request import Request
+from regress.store.calibration import load_calibration
 from regress.store.rounds import Loaded
 from regress.store.setup import Setup, setup
 from workloads.record import Case, Round
@@ -83,7 +86,14 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
         pinned=pinned(pair[1]),
         variance_fails=config.spread.fails,
         run=judged.run,
+        error_rate=_error_rate(judged, config),
     )
+
+
+def _error_rate(judged: Judged, config: Config) -> ErrorRate | None:
+    told = load_calibration(judged.shared)
+    command = "ab" if judged.run else "check"
+    return error_rate_of(told, command, config, judged.wanted) if told else None
 
 
 def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:

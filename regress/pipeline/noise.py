@@ -1,7 +1,7 @@
 """How noisy each case is, known before two stacks are compared."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
@@ -11,8 +11,8 @@ from regress.model.cell import Observation, value
 from regress.model.finding import Metric
 from regress.stats.noise import pooled_sd, upper_sd
 from regress.store.calibration import load_calibration
-from regress.store.setup import setup
-from workloads.record import Case, Round
+from regress.store.setup import Setup
+from workloads.record import Case
 
 __all__ = ["Index", "Noise", "calibrated_noise"]
 
@@ -58,16 +58,17 @@ class Noise:
         return upper_sd(sd, degrees, self.rule.confidence) if enough else None
 
 
-def calibrated_noise(rounds: Sequence[Round]) -> Mapping[Case, Mapping[Metric, float]]:
-    """Return the bounds of the latest calibration made before these rounds of one set-up.
+def calibrated_noise(
+    key: Setup, before: str | None = None
+) -> Mapping[Case, Mapping[Metric, float]]:
+    """Return the bounds of the latest calibration under a set-up, made before a time if given.
 
     Raises
     ------
     UsageError
         If a stored calibration is damaged.
     """
-    first = min(r.started_at for r in rounds)
-    found = load_calibration(setup(rounds[0]), before=first)
+    found = load_calibration(key, before=before)
     return found.noise if found else {}
 
 

@@ -1,10 +1,8 @@
 """From a run, finished or not, to a report."""
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 
 from regress.config import Config
 from regress.counted import counted
@@ -20,7 +18,6 @@ from regress.pipeline.compose import Judged, compose
 from regress.pipeline.doubts import doubts
 from regress.pipeline.run_state import Sought, State
 from regress.store.setup import comparable
-from regress.store.tree import LOCAL, RECORDED
 from workloads.record import Round
 
 __all__ = ["report_run"]
@@ -64,13 +61,9 @@ def report_run(state: State, sought: Sought) -> CheckReport:
 
 
 def _command(state: State, sought: Sought) -> str:
-    """Return the command that judges the run again; the one that measured it would go on."""
-    base, head, roots = sought.base, sought.head, sought.request.roots
-    named = (
-        () if r == LOCAL else ["--recorded"] if r == RECORDED else ["--rounds", r] for r in roots
-    )
-    words = ["python", "-m", "regress", "ab", base, head, "--run", state.run.id]
-    return shlex.join(map(str, [*words, *chain.from_iterable(named)]))
+    """Return the command that judges this run again; without its id it might measure anew."""
+    given = sought.request.command
+    return given if state.run.id in given else f"{given} --run {state.run.id}"
 
 
 def _cells(state: State) -> tuple[Cell, ...]:

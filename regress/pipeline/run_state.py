@@ -10,6 +10,7 @@ from regress.pipeline.replay import FIRST, Replay, replay
 from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.runs import Run, find_runs
 from regress.store.rounds import Loaded, load_machine
+from regress.store.setup import setup
 from regress.store.tree import scan
 from workloads import catalog
 from workloads.record import Case
@@ -81,6 +82,8 @@ def _replayed(run: Run, machine: str, loaded: Loaded, sought: Sought) -> State:
     # Floors must not move while a run goes on: of its own rounds only the first stage tells noise.
     pairs = tuple(first.whole.values()) if first else ()
     known = index(base for base, _ in pairs), index(head for _, head in pairs)
-    noise = Noise(known, (), config.noise, calibrated_noise(run.rounds))
+    started = run.rounds[0].started_at
+    calibrated = calibrated_noise(setup(run.rounds[0]), before=started)
+    noise = Noise(known, (), config.noise, calibrated)
     told = replay(run, wanted, noise, config)
     return State(machine, loaded, run, tier, wanted, noise, told)

@@ -23,7 +23,7 @@ from regress.report.headline import (
     section,
 )
 from regress.report.printable import printable
-from regress.report.run_text import STAGE_HEADER, render_run, stage_rows
+from regress.report.run_text import STAGE_HEADER, render_error_rate, render_run, stage_rows
 from regress.report.view import View, render_table
 from regress.report.waived_text import (
     accepted,
@@ -146,6 +146,7 @@ def _run(console: Console, report: CheckReport) -> None:
 
 def _footer(console: Console, report: CheckReport, view: View) -> None:
     console.print()
+    _lines(console, render_error_rate(report.error_rate) if report.error_rate else ())
     _lines(console, render_blindness(report))
     _lines(console, report.warnings, "Warning: ")
     _lines(console, render_waiver_findings(report), "Waiver to look at: ")

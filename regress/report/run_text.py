@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from regress.counted import counted
+from regress.model.calibration import ErrorRate
 from regress.model.run import RunTold
 
-__all__ = ["STAGE_HEADER", "render_run", "stage_rows"]
+__all__ = ["STAGE_HEADER", "render_error_rate", "render_run", "stage_rows"]
 
 STAGE_HEADER = ("stage", "rounds", "cells", "same", "suspect", "open", "no time", "GPU s")
 
@@ -29,6 +30,25 @@ def render_run(run: RunTold) -> Iterator[str]:
         f"Run {run.id}: {run.seconds:.0f} GPU seconds in {run.elapsed_s:.0f} seconds, {campaigns}."
     )
     yield (
-        f"If nothing differs, at most {run.family_alpha:.1%} of such runs call any cell slower and "
-        f"at most {run.spread_alpha:.1%} call any noisier."
+        f"Proved: of runs in which no cell got worse beyond its margin, at most "
+        f"{run.family_alpha:.1%} call any slower and at most {run.spread_alpha:.1%} any noisier."
     )
+
+
+def render_error_rate(told: ErrorRate) -> Iterator[str]:
+    """Yield sentences: how often such a report is wrong in simulation, and what it misses."""
+    alarms = told.alarms
+    yield (
+        f"Simulated, {told.rounds_a_side} rounds a side: {alarms.hits} of {alarms.of} gates in "
+        f"which nothing changed had a false alarm (at most {alarms.high:.2%}), drawn from "
+        f"{counted(told.rounds, 'round')} of {counted(told.campaigns, 'campaign')}, "
+        f"tier {told.tier}."
+    )
+    power = ", ".join(f"{name} in {rate.share:.0%}" for name, rate in told.power.items())
+    where = "a quiet cell" if told.command == "ab" else "a cell"
+    yield f"A slow-down of {where} is found: {power}."
+    if told.uncalibrated:
+        cells = counted(told.uncalibrated, "cell")
+        yield f"{cells} not calibrated: their floors rest on few rounds."
+    if not told.same_thresholds:
+        yield "These figures are of other thresholds than this report's: calibrate again."
