@@ -291,12 +291,18 @@ class RuleRate(_Told, frozen=True):
 
 
 class Target(_Told, frozen=True):
-    """Something that the suite is meant to reach."""
+    """Something that the suite is meant to reach.
+
+    Attributes
+    ----------
+    met
+        None where there is nothing to measure it on.
+    """
 
     name: str
     required: str
     found: str
-    met: bool
+    met: bool | None
 
 
 class GateTrace(_Told, frozen=True):

@@ -79,7 +79,7 @@ def _power(power: Sequence[Power]) -> Iterator[Target]:
         name, required = f"power at {planted}, {group} cells", f"at least {least:.0%}"
         found = alone.get((planted, group))
         if found is None:
-            yield Target(name, required, "no such cell", met=False)
+            yield Target(name, required, "no such cell", met=None)
         else:
             share = found.share
             yield Target(name, required, f"{share:.1%}", share >= least)

@@ -8,12 +8,13 @@ from typing import Final
 from regress.model.cell import Cell, Side
 from regress.model.finding import Finding, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
+from regress.pipeline.runs import FIRST
 from workloads import catalog
 from workloads.record import Case, Round
 
 __all__ = ["WHOLE_STAGES", "mark_missing", "missing_rounds"]
 
-WHOLE_STAGES: Final = ("rounds", "screen-1")
+WHOLE_STAGES: Final = ("rounds", FIRST)
 """Stages that measure every case, whatever was seen before."""
 
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
 
 from regress.config import Config
 from regress.detect.confirm import detect_confirmed
@@ -19,13 +18,10 @@ from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.model.run import StageTold
 from regress.pipeline.cells import index
 from regress.pipeline.noise import Noise
-from regress.pipeline.runs import Run, Stage
+from regress.pipeline.runs import CONFIRM, FIRST, SCREEN, Run, Stage
 from workloads.record import Case
 
-__all__ = ["CONFIRM", "FIRST", "Need", "Replay", "first_stage", "replay"]
-
-CONFIRM: Final = "confirm"
-FIRST: Final = "screen-1"
+__all__ = ["Need", "Replay", "first_stage", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ class Replay:
 
 def _stage_names(config: Config) -> tuple[str, ...]:
     """Return the names of all stages, in order."""
-    return (*(f"screen-{n}" for n, _ in enumerate(config.ab.looks, 1)), CONFIRM)
+    return (*(f"{SCREEN}{n}" for n, _ in enumerate(config.ab.looks, 1)), CONFIRM)
 
 
 def first_stage(cases: Iterable[Case], config: Config) -> Need:

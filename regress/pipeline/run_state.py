@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from regress.config import Config
 from regress.pipeline.cells import index
 from regress.pipeline.noise import Noise, calibrated_noise
-from regress.pipeline.replay import FIRST, Replay, replay
+from regress.pipeline.replay import Replay, replay
 from regress.pipeline.request import ANY_TIER, Request
-from regress.pipeline.runs import Run, find_runs
+from regress.pipeline.runs import FIRST, Run, find_runs
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import setup
 from regress.store.tree import scan
@@ -75,7 +75,7 @@ def find_state(sought: Sought, run_id: str | None = None) -> State | None:
 def _replayed(run: Run, machine: str, loaded: Loaded, sought: Sought) -> State:
     config = sought.config
     first = run.stages.get(FIRST)
-    held = first.cases if first else frozenset[Case]()
+    held = {case for stage in run.stages.values() for case in stage.cases}
     tiers = {r.tier for r in first.every} & set(catalog.TIERS) if first else set[str]()
     tier = min(tiers, default=ANY_TIER)
     wanted = replace(sought.request, tier=tier, pattern=None).cases(sorted(held))

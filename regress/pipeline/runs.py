@@ -1,13 +1,20 @@
-"""Runs: rounds that were planned together, stage by stage, and what is missing of them."""
+"""Runs of `ab`: rounds that were planned together, stage by stage, and what is missing of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from workloads import catalog
 from workloads.record import Case, Round
 
-__all__ = ["Run", "Stage", "find_runs"]
+__all__ = ["CONFIRM", "FIRST", "SCREEN", "Run", "Stage", "find_runs"]
+
+SCREEN: Final = "screen-"
+"""What the names of the screening's stages begin with; a number follows."""
+FIRST: Final = f"{SCREEN}1"
+"""The stage that measures every case."""
+CONFIRM: Final = "confirm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +106,22 @@ def _tier(name: str) -> frozenset[Case]:
 
 
 def find_runs(rounds: Iterable[Round], base: str, head: str) -> tuple[Run, ...]:
-    """Return the runs that compare base with head, in order of their start."""
+    """Return the runs of `ab` that compare base with head, in order of their start.
+
+    Rounds that were merely planned together are no such run: their one stage has another name.
+    """
     grouped: dict[str, dict[str, list[Round]]] = defaultdict(lambda: defaultdict(list))
     for r in sorted(rounds, key=lambda r: (r.started_at, r.id)):
-        if r.design and r.design.stacks == (base, head):
+        if r.design and r.design.stacks == (base, head) and _is_of_ab(r.design.stage):
             grouped[r.design.run][r.design.stage].append(r)
     return tuple(
         Run(run, base, head, {name: _stage(name, found, base) for name, found in stages.items()})
         for run, stages in grouped.items()
     )
+
+
+def _is_of_ab(stage: str) -> bool:
+    return stage == CONFIRM or stage.startswith(SCREEN)
 
 
 def _stage(name: str, rounds: Sequence[Round], base: str) -> Stage:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from regress.model.calibration import (
     Calibration,
@@ -17,6 +17,8 @@ from regress.model.calibration import (
 from regress.model.finding import Metric
 
 __all__ = ["Table", "tables_of"]
+
+_MET: Final = {True: "met", False: "NOT MET", None: "-"}
 
 
 class Table(NamedTuple):
@@ -42,7 +44,7 @@ def tables_of(told: Calibration) -> Iterator[Table]:
 
 
 def _targets(told: Calibration) -> Table:
-    rows = ((t.name, t.required, t.found, "met" if t.met else "NOT MET") for t in told.targets)
+    rows = ((t.name, t.required, t.found, _MET[t.met]) for t in told.targets)
     header = ("target", "required", "found", "")
     return Table("targets", "What is to be reached", header, tuple(rows), "")
 

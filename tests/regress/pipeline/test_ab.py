@@ -161,6 +161,33 @@ def test_a_killed_run_goes_on(tmp_path: Path, rounds: int) -> None:
     assert sum(n == 2 for n in whole.values()) == sum(s.rounds for s in report.run.stages)
 
 
+def test_rounds_that_were_planned_otherwise_are_no_run(tmp_path: Path) -> None:
+    """Rounds of the same stacks from `benchmarks run` are neither judged nor gone on with."""
+    lab = Lab(tmp_path / "other")
+    run_ab(lab)
+    for path in _files(lab.root):
+        found = load_round(path)
+        assert found.design
+        design = msgspec.structs.replace(found.design, run="planned", stage="rounds")
+        write_rounds(tmp_path, [msgspec.structs.replace(found, design=design)])
+    for path in _files(lab.root):
+        path.unlink()
+    with pytest.raises(NoDataError, match="no run of `ab`"):
+        judge(tmp_path)
+    assert run_ab(Lab(tmp_path, seed=2)).exit_code is ExitCode.PASS
+
+
+def test_a_run_without_its_first_stage_is_no_data(tmp_path: Path) -> None:
+    """The confirmation alone says nothing of the cells that were never suspects."""
+    run_ab(Lab(tmp_path, factors={CASE: 0.9}))
+    for path in _files(tmp_path):
+        found = load_round(path)
+        assert found.design
+        if found.design.stage == "screen-1":
+            path.unlink()
+    assert judge(tmp_path).exit_code is ExitCode.NO_DATA
+
+
 def test_a_new_run_leaves_the_old_one(tmp_path: Path) -> None:
     """With --new nothing is taken over from a run that was broken off."""
     lab = Lab(tmp_path, rounds_left=3)
