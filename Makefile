@@ -7,7 +7,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BASE ?= v0.6.0
 HEAD ?= v0.6.1
 TIER ?= gate
-ROUNDS ?= 6
 
 .PHONY: compare test ab lint bench calibrate docs clean
 
@@ -15,17 +14,16 @@ ROUNDS ?= 6
 compare: .venv/compare
 	$(BIN)/python -m benchmarks export --recorded --tier nightly
 	$(BIN)/asv compare --machine h200 --sort ratio v0.6.0 v0.6.1
-	$(BIN)/python -m regress check v0.6.0 v0.6.1 --recorded
+	$(BIN)/python -m regress ab v0.6.0 v0.6.1 --recorded
 
 # Linters, types, import layers, then every test that needs no GPU.
 test: .venv/test lint
 	$(BIN)/pytest -n 2
 
-# On a GPU host, with PYTHON the interpreter that has torch: measure two stacks, then judge.
+# On a GPU host, with PYTHON the interpreter that has torch: measure two stacks until all is decided.
 ab:
 	$(PYTHON) -m pip install -q -c requirements.lock -e .
-	$(PYTHON) -m benchmarks run $(BASE) $(HEAD) --rounds $(ROUNDS) --tier $(TIER)
-	$(PYTHON) -m regress check $(BASE) $(HEAD)
+	$(PYTHON) -m regress ab $(BASE) $(HEAD) --tier $(TIER)
 
 lint: .venv/test
 	$(BIN)/ruff check .

@@ -197,10 +197,9 @@ class Simulation:
         numbers = range(self.wanted.gates)
         pooled = self._run(NullGate(self.setting, POOLED), numbers)
         rates = null_rates(pooled, POOLED)
-        sided = tuple(s for s in self.setting.sources if s.sides)
-        if sided:
-            across = NullGate(replace(self.setting, sources=sided), ACROSS)
-            rates += null_rates(self._run(across, numbers), ACROSS)
+        sided = self.setting.sided(self.config.kernel_time.min_rounds)
+        if sided.sources:
+            rates += null_rates(self._run(NullGate(sided, ACROSS), numbers), ACROSS)
         return rates, trace_of(pooled[:_TRACED])
 
     def hidden(self) -> list[NDArray[np.bool_]]:

@@ -4,7 +4,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import numpy as np
@@ -97,6 +97,14 @@ class Setting:
     def source(self, number: int) -> Source:
         """Return the campaign of a gate: they are taken in turn."""
         return self.sources[number % len(self.sources)]
+
+    def sided(self, least: int) -> "Setting":
+        """Return the setting with the campaigns that have so many rounds of each twin.
+
+        With fewer, most of what sets the twins apart there is chance.
+        """
+        kept = tuple(s for s in self.sources if s.sides and min(s.sides) >= least)
+        return replace(self, sources=kept)
 
     def rng(self, purpose: int, number: int) -> np.random.Generator:
         """Return the random numbers of one gate, whatever else is simulated."""

@@ -13,6 +13,7 @@ from regress.model.calibration import (
     Scenario,
     Target,
 )
+from regress.pipeline.calibrate_null import POOLED
 from regress.pipeline.calibrate_power import FLOORS
 from regress.pipeline.calibrate_rules import AB
 
@@ -59,11 +60,12 @@ def _recorded(campaigns: Sequence[CampaignUsed]) -> Target:
 
 
 def _null(null: Sequence[NullRate]) -> Iterator[Target]:
+    """Hold only pooled draws to a target: in the others chance counts as a difference."""
     for rate in null:
-        if not rate.campaign:
-            name = f"gates with a false REGRESSION or VARIANCE, {rate.draws}"
+        if rate.draws == POOLED and not rate.campaign:
+            name = "gates in which nothing changed with a false REGRESSION or VARIANCE"
             yield _at_most(name, rate.alarm, _ALARMS)
-            name = f"null gates with an UNDECIDED cell that is not small, {rate.draws}"
+            name = "gates in which nothing changed with an UNDECIDED cell that is not small"
             yield _at_most(name, rate.undecided, _UNDECIDED)
 
 

@@ -66,7 +66,8 @@ def readme_blocks(recorded: Recorded) -> dict[str, str]:
         "checks": readme_tables.render_checks(recorded.checks),
         "choices": readme_tables.render_choices(recorded.choices),
         "cliffs": readme_tables.render_cliffs(recorded.sweep),
-        "noise": readme_tables.render_noise(recorded.checks[0]),
+        "runs": readme_tables.render_runs(recorded.runs),
+        "rate": readme_tables.render_rate(recorded.calibration),
         "recorded": readme_tables.render_recorded(recorded.rounds),
         "seconds": readme_tables.render_seconds(recorded.rounds),
     }

@@ -1,20 +1,26 @@
 """The recorded rounds as the README shows them: verdicts, choices of backend, a batch sweep."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from regress.config import load_config
+from regress.config import Config, load_config
 from regress.errors import NoDataError
 from regress.model.backends import BackendsReport
+from regress.model.calibration import Calibration
 from regress.model.report import CheckReport
 from regress.model.sweep import BatchPoint, Curve, Sweep
+from regress.pipeline.ab import judge_run
 from regress.pipeline.backends import backends
 from regress.pipeline.check import check
 from regress.pipeline.request import Request
+from regress.pipeline.run_state import Sought
+from regress.pipeline.runs import find_runs
+from regress.store.calibration import load_calibration
 from regress.store.rounds import load_machine
+from regress.store.setup import setup
 from regress.store.tree import RECORDED, scan
 from workloads.record import CaseRecord, Round
 from workloads.shape import AttentionShape
@@ -41,6 +47,10 @@ class Recorded:
         By stack tag.
     checks
         Of the pairs of stacks that the README compares.
+    runs
+        Every run of `ab`, judged again, in order of its start.
+    calibration
+        The latest one.
     choices
         Backends of the stack whose `auto` is far from the best.
     sweep
@@ -49,6 +59,8 @@ class Recorded:
 
     rounds: Mapping[str, Sequence[Round]]
     checks: tuple[CheckReport, ...]
+    runs: tuple[CheckReport, ...]
+    calibration: Calibration
     choices: BackendsReport
     sweep: Sweep
 
@@ -63,12 +75,27 @@ def load_recorded() -> Recorded:
     """
     config = load_config()
     rounds = load_machine(scan((RECORDED,)), _MACHINE).rounds
+    calibration = load_calibration(setup(rounds[_STACK][-1]))
+    if calibration is None:
+        msg = f"no calibration of {_MACHINE} is stored: the README quotes one"
+        raise NoDataError(msg)
     return Recorded(
         rounds=rounds,
         checks=tuple(check(*pair, _request("check", *pair), config) for pair in _PAIRS),
+        runs=tuple(_runs(rounds, config)),
+        calibration=calibration,
         choices=backends(_STACK, _request("backends", _STACK), config),
         sweep=sweep_of([r for r in rounds[_STACK] if r.tier == "sweep"]),
     )
+
+
+def _runs(rounds: Mapping[str, Sequence[Round]], config: Config) -> Iterator[CheckReport]:
+    every = [r for found in rounds.values() for r in found]
+    pairs = dict.fromkeys(r.design.stacks for r in every if r.design)
+    runs = [run for base, head in pairs for run in find_runs(every, base, head)]
+    for run in sorted(runs, key=lambda run: run.rounds[0].started_at):
+        request = _request("ab", run.base, run.head)
+        yield judge_run(Sought(run.base, run.head, request, config), run.id)
 
 
 def _request(*words: str) -> Request:

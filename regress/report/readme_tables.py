@@ -7,8 +7,10 @@ from typing import Final
 
 from regress.counted import counted
 from regress.model.backends import AdviceCost, BackendsReport
+from regress.model.calibration import Calibration, Group, Scenario
 from regress.model.finding import Metric
 from regress.model.report import CheckReport
+from regress.model.run import RunTold
 from regress.model.sweep import Sweep
 from regress.model.verdict import WORST_FIRST
 from workloads.catalog import TIERS, cases
@@ -19,12 +21,14 @@ __all__ = [
     "render_checks",
     "render_choices",
     "render_cliffs",
-    "render_noise",
+    "render_rate",
     "render_recorded",
+    "render_runs",
     "render_seconds",
 ]
 
 _AUTO: Final = "flashinfer-decode-tc-auto"
+_SHOWN: Final = ("+1%", "+2%")
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -36,6 +40,35 @@ def render_checks(reports: Iterable[CheckReport]) -> str:
     """Return one row a pair of stacks: verdict, exit code, counts, ratios of decode on `auto`."""
     header = ("stacks", "verdict", "exit", "cases", "`auto` decode, uniform", "skewed")
     return _table(header, map(_check_row, reports))
+
+
+def render_runs(reports: Iterable[CheckReport]) -> str:
+    """Return one row a run of `ab`: verdict, exit code, counts, and what it cost."""
+    header = ("stacks", "tier", "verdict", "exit", "cases", "rounds a side", "GPU time", "in all")
+    return _table(header, (_run_row(r, r.run) for r in reports if r.run))
+
+
+def _run_row(report: CheckReport, run: RunTold) -> tuple[str, ...]:
+    stacks, verdict, exit_code, counts, *_ = _check_row(report)
+    rounds = " + ".join(str(stage.rounds) for stage in run.stages)
+    seconds = f"{run.seconds:.0f} s", f"{run.elapsed_s:.0f} s"
+    return (stacks, report.tier, verdict, exit_code, counts, rounds, *seconds)
+
+
+def render_rate(told: Calibration) -> str:
+    """Return what the calibration found of false alarms and power, as a sentence."""
+    drawn = [c.drawn_from for c in told.campaigns if c.drawn_from]
+    (null,) = (n for n in told.null if n.draws == "pooled" and not n.campaign)
+    power = ", ".join(
+        f"{p.planted} in {p.found.share:.0%}"
+        for p in told.power
+        if (p.scenario, p.group) == (Scenario.ALONE, Group.QUIET) and p.planted in _SHOWN
+    )
+    return (
+        f"{null.alarm.hits} of {null.alarm.of} simulated gates in which nothing changed raised a "
+        f"false alarm (at most {null.alarm.high:.2%}); a slow-down of one quiet cell is found: "
+        f"{power}. Drawn from {sum(drawn)} rounds of {len(drawn)} campaigns, tier {told.tier}.\n"
+    )
 
 
 def _check_row(report: CheckReport) -> tuple[str, ...]:
@@ -103,20 +136,6 @@ def render_cliffs(sweep: Sweep) -> str:
     first = sweep.curves[0].points[0].batch
     header = ("backend", "no split from", f"skewed over uniform at {first}", "one request below")
     return _table((*header, "at the cliff"), rows)
-
-
-def render_noise(report: CheckReport) -> str:
-    """Return a sentence: what a comparison of the pair could not have seen."""
-    floors = sorted(
-        f.measured.floor
-        for f in report.findings
-        if f.measured and f.series.metric is Metric.KERNEL_TIME
-    )
-    blind = ", ".join(f"{b.cells} are above {b.above:.0%}" for b in report.blind)
-    return (
-        f"{report.base} → {report.head}: {len(floors)} floors, median {median(floors):.1%}, "
-        f"largest {floors[-1]:.1%}; {blind}.\n"
-    )
 
 
 def render_recorded(rounds: Mapping[str, Sequence[Round]]) -> str:

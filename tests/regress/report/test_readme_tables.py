@@ -12,7 +12,6 @@ from regress.report.readme_tables import (
     render_checks,
     render_choices,
     render_cliffs,
-    render_noise,
     render_recorded,
     render_seconds,
 )
@@ -51,15 +50,6 @@ def test_a_family_is_a_row(tmp_path: Path) -> None:
     (row,) = table.splitlines()[2:]
     assert row.startswith("| decode (eager) | INVERTED: 1 of 1 workload | 5.00x | 5.00x |")
     assert row.endswith("| `flashinfer-decode-tc-fa2` | at most 1.00x the best |")
-
-
-def test_blindness_is_said(tmp_path: Path) -> None:
-    """The sentence counts the floors and those above each size of change."""
-    report = check("v1", "v2", _request(tmp_path), CONFIG)
-    assert render_noise(report) == snapshot(
-        "v1 → v2: 2 floors, median 1.0%, largest 1.0%; 0 are above 2%, 0 are above 5%, "
-        "0 are above 10%.\n"
-    )
 
 
 def test_a_curve_without_a_cliff_is_no_row() -> None:
