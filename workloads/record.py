@@ -301,7 +301,8 @@ class Round(_Record, frozen=True):
         `gate`, `nightly`, `sweep`, or `custom` for a hand-picked set.
     seconds
         Where the time went: `import`, `build`, `measure`, `kernels` (measured kernels and their
-        flushes, a part of `measure`), `total`.
+        flushes, a part of `measure`), `view`, `total`; and `wait`, not in `total`, if the process
+        was started while the round before was measured.
     conditions
         The card's state after each pass; empty where it cannot be read.
     cases

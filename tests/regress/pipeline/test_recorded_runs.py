@@ -1,0 +1,59 @@
+"""The recorded runs of `ab` on an H200, judged again."""
+
+from functools import cache
+
+import pytest
+
+from regress.config import load_config
+from regress.errors import ExitCode
+from regress.model.report import CheckReport
+from regress.model.verdict import Verdict
+from regress.pipeline.recorded import load_recorded
+
+GATE_S, NIGHTLY_S = 180.0, 300.0
+"""What a run in which nothing changed may take."""
+
+
+@cache
+def _runs() -> tuple[CheckReport, ...]:
+    return load_recorded().runs
+
+
+def _of(base: str, head: str) -> list[CheckReport]:
+    return [run for run in _runs() if (run.base, run.head) == (base, head)]
+
+
+def test_byte_identical_stacks_are_the_same_in_time() -> None:
+    """Gate and nightly tier end 0 with every measured cell SAME, within the time that is allowed."""
+    runs = _of("v0.6.0", "v0.6.1")
+    assert {run.tier for run in runs} == {"gate", "nightly"}
+    for report in runs:
+        assert report.run
+        assert report.exit_code is ExitCode.PASS
+        assert {cell.verdict for cell in report.cells} == {Verdict.SAME}
+        assert report.run.elapsed_s <= (GATE_S if report.tier == "gate" else NIGHTLY_S)
+
+
+def test_auto_decode_got_slower_because_its_backend_changed() -> None:
+    """From 0.5.3 to 0.6.0 every REGRESSION is decode on `auto`, which went from fa2 to fa3."""
+    (report,) = _of("v0.5.3", "v0.6.0")
+    assert report.exit_code is ExitCode.REGRESSION
+    slower = [f for f in report.findings if f.verdict is Verdict.REGRESSION and f.gates]
+    assert len(slower) >= 8
+    for finding in slower:
+        assert finding.series.case.backend.startswith("flashinfer-decode-tc-auto")
+        changes = {change.name: (change.base, change.head) for change in finding.evidence}
+        assert changes["resolved_backend"] == ("fa2", "fa3")
+        assert "cubin" in changes
+        assert finding.measured
+        assert finding.measured.cycles
+        assert finding.measured.p_adjusted is not None
+        assert finding.measured.p_adjusted <= load_config().ab.family_alpha
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_floors_rest_on_older_rounds(number: int) -> None:
+    """Nearly every cell of a recorded run was calibrated before it began."""
+    report = _runs()[number]
+    unknown = [f for f in report.findings if f.measured and f.gates and f.measured.noise is None]
+    assert unknown == []
