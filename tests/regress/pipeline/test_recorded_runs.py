@@ -24,7 +24,7 @@ def _of(base: str, head: str) -> list[CheckReport]:
 
 
 def test_byte_identical_stacks_are_the_same_in_time() -> None:
-    """Gate and nightly tier end 0 with every measured cell SAME, within the time that is allowed."""
+    """Gate and nightly tier end 0 with every measured cell SAME, in the time allowed."""
     runs = _of("v0.6.0", "v0.6.1")
     assert {run.tier for run in runs} == {"gate", "nightly"}
     for report in runs:
@@ -52,8 +52,8 @@ def test_auto_decode_got_slower_because_its_backend_changed() -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_floors_rest_on_older_rounds(number: int) -> None:
-    """Nearly every cell of a recorded run was calibrated before it began."""
+def test_every_floor_rests_on_known_noise(number: int) -> None:
+    """No judged time of a recorded run has a floor for want of noise."""
     report = _runs()[number]
     unknown = [f for f in report.findings if f.measured and f.gates and f.measured.noise is None]
     assert unknown == []
