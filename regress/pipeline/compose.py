@@ -1,6 +1,6 @@
 """From judged cells to a report: waivers, verdicts, exit code, and what else a reader must know."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from regress.config import Config
@@ -8,7 +8,8 @@ from regress.counted import counted
 from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.calibration import ErrorRate
 from regress.model.cell import Cell, Observation
-from regress.model.finding import Finding, Metric, RoundIds
+from regress.model.finding import Finding, Metric, RoundIds, Series
+from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.model.run import RunTold
 from regress.pipeline.accept import accept, pinned
@@ -61,7 +62,8 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
         If the list of stacks cannot be read.
     """
     request, pair = judged.request, judged.pair
-    findings, waivers = accept(judged.findings, request, pair, every, judged.wanted, config)
+    said = (*judged.findings, *_unsaid(judged.cells, judged.findings))
+    findings, waivers = accept(said, request, pair, every, judged.wanted, config)
     verdicts = cell_verdicts(findings)
     verdict, exit_code = gate(verdicts, variance_fails=config.spread.fails)
     return CheckReport(
@@ -96,13 +98,38 @@ def _error_rate(judged: Judged, config: Config) -> ErrorRate | None:
     return error_rate_of(told, command, config, judged.wanted) if told else None
 
 
+def _unsaid(cells: Iterable[Cell], findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Say of cells with times of which no detector says anything that nothing is known of them.
+
+    That happens if base lost the case in all rounds that are compared, and in no others.
+    """
+    told = {f.series.case for f in findings if f.series.metric is Metric.KERNEL_TIME}
+    for cell in cells:
+        if cell.case not in told and not _is_unmeasured(cell):
+            lost = [o for o in cell.base.every if not o.measured]
+            text = "base lost it in every round that could be compared"
+            text += f": {_why(lost)}" if lost else ""
+            yield Finding(
+                detector="coverage",
+                family=cell.family,
+                series=Series(cell.case, Metric.KERNEL_TIME),
+                verdict=REASONS[ReasonCode.TOO_FEW_ROUNDS].verdict,
+                reason=Reason(ReasonCode.TOO_FEW_ROUNDS, text),
+                rounds=RoundIds(cell.base.ids(every=True), cell.head.ids(every=True)),
+            )
+
+
+def _is_unmeasured(cell: Cell) -> bool:
+    """Whether both sides planned a case, and neither has a time."""
+    both = cell.base.every and cell.head.every
+    return bool(both) and not any(o.measured for o in (*cell.base.every, *cell.head.every))
+
+
 def _unmeasured(cells: Iterable[Cell]) -> tuple[Unmeasured, ...]:
     return tuple(
         Unmeasured(cell.case, _why(cell.base.every), _why(cell.head.every))
         for cell in cells
-        if cell.base.every
-        and cell.head.every
-        and not any(o.measured for o in (*cell.base.every, *cell.head.every))
+        if _is_unmeasured(cell)
     )
 
 

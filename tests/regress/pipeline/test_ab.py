@@ -15,7 +15,7 @@ from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
 from regress.pipeline.ab import Order, ab
 from regress.store.load import load_round
-from tests.regress.builders import write_rounds
+from tests.regress.builders import lost, write_rounds
 from tests.regress.pipeline.lab import (
     BASE,
     CASES,
@@ -186,6 +186,20 @@ def test_a_run_without_its_first_stage_is_no_data(tmp_path: Path) -> None:
         if found.design.stage == "screen-1":
             path.unlink()
     assert judge(tmp_path).exit_code is ExitCode.NO_DATA
+
+
+@pytest.mark.parametrize("stage", ["screen-1", "confirm"])
+def test_a_stage_in_which_base_lost_a_case_is_no_pass(tmp_path: Path, stage: str) -> None:
+    """What cannot be compared where it counts is UNDECIDED, it does not vanish from the report."""
+    run_ab(Lab(tmp_path, factors={CASE: 1.3}))
+    for path in _files(tmp_path):
+        found = load_round(path)
+        if found.design and (found.design.stage, found.stack.tag) == (stage, BASE):
+            cases = (lost(r.case) if r.case == CASE else r for r in found.cases)
+            write_rounds(tmp_path, [msgspec.structs.replace(found, cases=tuple(cases))])
+    report = judge(tmp_path)
+    assert _of(report) is Verdict.UNDECIDED
+    assert report.exit_code is ExitCode.UNDECIDED
 
 
 def test_a_new_run_leaves_the_old_one(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from regress.errors import ExitCode, NoDataError, RegressError, UsageError
 from regress.gate import cell_verdicts, gate
+from regress.model.reason import ReasonCode
 from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
 from regress.pipeline.check import check
@@ -57,6 +58,19 @@ def test_a_regression_fails(tmp_path: Path) -> None:
     assert (report.verdict, report.exit_code) == (Verdict.REGRESSION, ExitCode.REGRESSION)
     assert finding.rounds.base == tuple(r.id for r in base)
     assert finding.rounds.head == tuple(r.id for r in head)
+
+
+def test_a_case_that_base_lost_where_it_is_compared_is_no_pass(tmp_path: Path) -> None:
+    """Base has times in another campaign only: head may be slower, and nobody can tell."""
+    base = [make_round("v1", n, [lost(CASE), measured(OTHER, t)]) for n, t in enumerate(QUIET)]
+    base += rounds_of("v1", {CASE: QUIET[:2], OTHER: QUIET[:2]}, "c2")
+    head = [*rounds_of("v2", {CASE: SLOW, OTHER: QUIET}), *rounds_of("v2", {CASE: SLOW[:2]}, "c2")]
+    report = _pair(tmp_path, base, head)
+    (finding,) = (f for f in report.findings if f.reason.code is ReasonCode.TOO_FEW_ROUNDS)
+    assert (finding.series.case, finding.verdict) == (CASE, Verdict.UNDECIDED)
+    assert "boom" in finding.reason.message
+    assert {cell.case for cell in report.cells} == {CASE, OTHER}
+    assert report.exit_code is not ExitCode.PASS
 
 
 def test_a_fast_wrong_kernel_is_broken(tmp_path: Path) -> None:
