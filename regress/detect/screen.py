@@ -34,7 +34,9 @@ class Screened(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Relative differences of one cell, fixed before anything is compared.
+    """Relative differences of one cell, which do not depend on how its sides differ.
+
+    Noise is known beforehand; whether a cell is small is seen from both sides alike.
 
     Attributes
     ----------
