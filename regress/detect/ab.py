@@ -37,8 +37,11 @@ def _detect(
         noise = cell.noise.get(metric)
         small = is_small(pairs, config)
         decision = decide(pairs, rule, bounds(rule, noise, small=small, block=cell.block), noise)
-        code = judged(decision.code, cell)
-        measured = replace(decision.measured, cycles=cycles_ratio(cell, rule.equivalence_alpha))
+        code, measured = decision.code, decision.measured
+        if metric is Metric.KERNEL_TIME:
+            # Host code may differ where the kernel is the same, and has no SM cycles.
+            code = judged(code, cell)
+            measured = replace(measured, cycles=cycles_ratio(cell, rule.equivalence_alpha))
         counts = sum(len(base) for base, _ in pairs), sum(len(head) for _, head in pairs)
         yield Finding(
             detector=_NAME,

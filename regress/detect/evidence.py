@@ -16,7 +16,7 @@ __all__ = ["changes", "cycles_ratio", "same_kernel"]
 
 def changes(cell: Cell, rule: EvidenceRule) -> tuple[Change, ...]:
     """Return what differs between the chosen rounds of both sides."""
-    return (*_facts(cell), *_kernels(cell), *_clocks(cell, rule), *_warnings(cell))
+    return (*_facts(cell), *_kernels(cell), *_clocks(cell, rule), *_warnings(cell, rule))
 
 
 def same_kernel(cell: Cell) -> bool:
@@ -78,10 +78,12 @@ def _clocks(cell: Cell, rule: EvidenceRule) -> Iterator[Change]:
             yield Change("sm_mhz", float(before), float(after))
 
 
-def _warnings(cell: Cell) -> Iterator[Change]:
-    base, head = (
-        ", ".join(sorted({code for o in side.chosen for code in o.record.warnings})) or None
-        for side in (cell.base, cell.head)
-    )
-    if base != head:
-        yield Change("warnings", base, head)
+def _warnings(cell: Cell, rule: EvidenceRule) -> Iterator[Change]:
+    """Compare the share of rounds with each warning: one of many rounds has most of them once."""
+    sides = [[o.record.warnings for o in side.chosen] for side in (cell.base, cell.head)]
+    if not all(sides):
+        return
+    for code in sorted({code for side in sides for found in side for code in found}):
+        base, head = (sum(code in found for found in side) / len(side) for side in sides)
+        if abs(head - base) >= rule.warning_difference:
+            yield Change(code, round(base, 3), round(head, 3))

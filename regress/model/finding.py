@@ -128,7 +128,8 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     name
-        What: a fact of the plan (`resolved_backend`), `kernels`, `sm_mhz`, `error`, `warnings`.
+        What: a fact of the plan (`resolved_backend`), `kernels`, `sm_mhz`, `error`, or a warning
+        (`throttled`) with the share of rounds that have it.
     """
 
     name: str

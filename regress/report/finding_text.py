@@ -9,7 +9,7 @@ from regress.report.view import View, render_ratio
 
 __all__ = ["render_evidence", "render_figures", "render_finding"]
 
-_FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items", "warnings"})
+_FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items"})
 _KERNELS: Final = "kernels"
 _LAUNCH: Final = re.compile(r"<<<.*?>>>")
 _LONGEST: Final = 70

@@ -23,7 +23,7 @@ from tests.regress.builders import (
     measured,
     rounds_of,
 )
-from workloads.record import Facts
+from workloads.record import Facts, Kernel, Round
 
 MIRROR = {Verdict.REGRESSION: Verdict.IMPROVEMENT, Verdict.IMPROVEMENT: Verdict.REGRESSION}
 near = st.floats(95, 110)
@@ -200,7 +200,7 @@ def test_evidence_tells_what_else_changed() -> None:
     ("head", "evidence"),
     [
         (("throttled",), ()),
-        ((), (Change("warnings", "throttled", None),)),
+        ((), (Change("throttled", 1.0, 0.0),)),
     ],
 )
 def test_equal_warnings_are_no_evidence(
@@ -240,3 +240,24 @@ def test_plan_time_is_information() -> None:
     (close,) = detect_plan_time([cell_from(side("v1", 50), side("v2", 60))], CONFIG)
     assert (doubled.verdict, doubled.gates) == (Verdict.REGRESSION, False)
     assert close.verdict is Verdict.SAME
+
+
+def test_plan_time_is_no_kernel() -> None:
+    """The same kernel excuses no slower plan(), and plan() has no SM cycles."""
+    facts, kernel = Facts(cubin="0123456789ab"), Kernel("Attention", (1, 1, 1), (128, 1, 1))
+
+    def side(tag: str, plan_us: float) -> list[Round]:
+        fields = {"facts": facts, "kernels": (kernel,), "sm_mhz": (1980,) * 3}
+        return [
+            make_round(tag, n, [measured(CASE, us, plan_us=(plan_us * us,) * 3, **fields)])
+            for n, us in enumerate(QUIET)
+        ]
+
+    cell = cell_from(side("vbase", 1.0), side("vhead", 10.0))
+    (plan,) = detect_plan_time([cell], CONFIG)
+    assert plan.reason.code is ReasonCode.SLOWER
+    assert plan.measured
+    assert plan.measured.cycles is None
+    (kernel_time,) = detect_kernel_time([cell], CONFIG)
+    assert kernel_time.measured
+    assert kernel_time.measured.cycles
