@@ -20,6 +20,7 @@ __all__ = [
     "EvidenceRule",
     "NoiseRule",
     "SpreadRule",
+    "ThresholdsRule",
     "TimeRule",
     "WaiversRule",
     "load_config",
@@ -141,6 +142,7 @@ class EvidenceRule(_Section, frozen=True):
     """What is worth showing beside a finding."""
 
     clock_difference: NotNegative
+    warning_difference: Share
 
 
 class BackendsRule(_Section, frozen=True):
@@ -160,6 +162,25 @@ class WaiversRule(_Section, frozen=True):
     most_share: Share
 
 
+class ThresholdsRule(_Section, frozen=True):
+    """What counts as ramp, threshold, cliff and odd shape; see the comments in `default.toml`."""
+
+    ramp_above: AtLeastOne
+    plateau_share: Share
+    cliff_above: AtLeastOne
+    interval_alpha: Alpha
+    unproved: NotNegative
+    height_margin: NotNegative
+    smallest_batch: Count
+    largest_batch: Count
+    most_batches: Count
+    linear_margin: NotNegative
+    ripple_above: AtLeastOne
+    drift_alpha: Alpha
+    drift_margin: NotNegative
+    peak_fall: NotNegative
+
+
 class Config(_Section, frozen=True):
     """All thresholds; `default.toml` holds the defaults and says what each one does."""
 
@@ -173,6 +194,7 @@ class Config(_Section, frozen=True):
     evidence: EvidenceRule
     backends: BackendsRule
     waivers: WaiversRule
+    thresholds: ThresholdsRule
 
 
 def load_config(path: Path | None = None) -> Config:
