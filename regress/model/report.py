@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from regress.errors import ExitCode
-from regress.model.calibration import ErrorRate
 from regress.model.finding import Finding, RoundIds
+from regress.model.rates import ErrorRate
 from regress.model.run import RunTold
 from regress.model.verdict import Verdict, exit_code_of
 from regress.model.waiver import WaiverUse

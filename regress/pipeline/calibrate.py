@@ -14,16 +14,9 @@ from regress.config import Config
 from regress.counted import counted
 from regress.detect.decide import bounds
 from regress.errors import NoDataError
-from regress.model.calibration import (
-    CALIBRATION_SCHEMA,
-    Calibration,
-    CellNoise,
-    GateTrace,
-    Group,
-    NullRate,
-    RuleRate,
-)
+from regress.model.calibration import CALIBRATION_SCHEMA, Calibration, CellNoise, GateTrace
 from regress.model.finding import Metric
+from regress.model.rates import Group, NullRate, RuleRate
 from regress.pipeline.calibrate_data import (
     LEAST_PROCESSES,
     Stratum,

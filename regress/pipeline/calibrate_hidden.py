@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from regress.model.calibration import Power, Scenario
+from regress.model.rates import Power, Scenario
 from regress.model.reason import ReasonCode
 from regress.pipeline.calibrate_data import Stratum
 from regress.pipeline.calibrate_gate import Gate, draw_gate

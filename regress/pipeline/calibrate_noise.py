@@ -6,9 +6,10 @@ from statistics import median
 
 from regress.config import Config
 from regress.detect.screen import Limits, limits_of
-from regress.model.calibration import CampaignUsed, CellNoise, Group, NoiseFigure
+from regress.model.calibration import CampaignUsed, CellNoise, NoiseFigure
 from regress.model.cell import Cell, Observation, Side, value
 from regress.model.finding import Metric
+from regress.model.rates import Group
 from regress.pipeline.cells import index
 from regress.pipeline.noise import Index
 from regress.stats.noise import pooled_sd, upper_sd

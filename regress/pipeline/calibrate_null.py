@@ -12,7 +12,8 @@ import numpy as np
 from regress.config import AbRule
 from regress.detect.confirm import Confirmed
 from regress.detect.screen import Screened
-from regress.model.calibration import GateTrace, NullRate
+from regress.model.calibration import GateTrace
+from regress.model.rates import NullRate
 from regress.model.reason import REASONS, ReasonCode
 from regress.model.verdict import Verdict
 from regress.pipeline.calibrate_gate import Fate, decide_gate, draw_gate

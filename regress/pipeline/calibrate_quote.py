@@ -5,15 +5,9 @@ from statistics import median
 from typing import Final
 
 from regress.config import Config
-from regress.model.calibration import (
-    Calibration,
-    ErrorRate,
-    Group,
-    Rate,
-    RuleRate,
-    Scenario,
-)
+from regress.model.calibration import Calibration
 from regress.model.finding import Metric
+from regress.model.rates import ErrorRate, Group, Rate, RuleRate, Scenario
 from regress.pipeline.calibrate import digest_of
 from regress.pipeline.calibrate_null import POOLED
 from regress.pipeline.calibrate_rules import AB, CHECK

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from regress.config import TimeRule
 from regress.detect.decide import Bounds, decide
 from regress.detect.rules import RULES
-from regress.model.calibration import RuleRate
+from regress.model.rates import RuleRate
 from regress.model.reason import ReasonCode
 from regress.pipeline.calibrate_gate import Gate, draw_gate
 from regress.pipeline.calibrate_power import PLANTED

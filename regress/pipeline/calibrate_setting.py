@@ -11,7 +11,7 @@ import numpy as np
 
 from regress.config import AbRule
 from regress.detect.screen import Limits
-from regress.model.calibration import Rate
+from regress.model.rates import Rate
 from regress.pipeline.calibrate_data import Stratum
 from regress.stats.exact import Floats
 from regress.stats.rates import lower_rate, upper_rate

@@ -3,16 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from regress.model.calibration import (
-    CampaignUsed,
-    Group,
-    NullRate,
-    Power,
-    Rate,
-    RuleRate,
-    Scenario,
-    Target,
-)
+from regress.model.calibration import CampaignUsed, Target
+from regress.model.rates import Group, NullRate, Power, Rate, RuleRate, Scenario
 from regress.pipeline.calibrate_null import POOLED
 from regress.pipeline.calibrate_power import FLOORS
 from regress.pipeline.calibrate_rules import AB

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from regress.model.calibration import Offsets, Uniformity
+from regress.model.rates import Offsets, Uniformity
 from regress.pipeline.calibrate_setting import Source
 from regress.stats.exact import Floats, Strata, null_cdf
 from regress.stats.shift import Shift, shift

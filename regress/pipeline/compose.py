@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from regress.config import Config
 from regress.counted import counted
 from regress.gate import cell_verdicts, gate, worst_first
-from regress.model.calibration import ErrorRate
 from regress.model.cell import Cell, Observation
 from regress.model.finding import Finding, Metric, RoundIds, Series
+from regress.model.rates import ErrorRate
 from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.model.run import RunTold

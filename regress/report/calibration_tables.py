@@ -4,17 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
-from regress.model.calibration import (
-    Calibration,
-    CampaignUsed,
-    CellNoise,
-    NullRate,
-    Offsets,
-    Power,
-    Rate,
-    Scenario,
-)
+from regress.model.calibration import Calibration, CampaignUsed, CellNoise
 from regress.model.finding import Metric
+from regress.model.rates import NullRate, Offsets, Power, Rate, Scenario
 
 __all__ = ["Table", "tables_of"]
 

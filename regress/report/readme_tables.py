@@ -7,8 +7,9 @@ from typing import Final
 
 from regress.counted import counted
 from regress.model.backends import AdviceCost, BackendsReport
-from regress.model.calibration import Calibration, Group, Scenario
+from regress.model.calibration import Calibration
 from regress.model.finding import Metric
+from regress.model.rates import Group, Scenario
 from regress.model.report import CheckReport
 from regress.model.run import RunTold
 from regress.model.sweep import Sweep

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from regress.counted import counted
-from regress.model.calibration import ErrorRate
+from regress.model.rates import ErrorRate
 from regress.model.run import RunTold
 
 __all__ = ["STAGE_HEADER", "render_error_rate", "render_run", "stage_rows"]

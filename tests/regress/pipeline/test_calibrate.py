@@ -5,8 +5,9 @@ import pytest
 
 from regress.config import Config
 from regress.errors import NoDataError
-from regress.model.calibration import Calibration, Group, Scenario
+from regress.model.calibration import Calibration
 from regress.model.finding import Metric
+from regress.model.rates import Group, Scenario
 from regress.pipeline.calibrate import calibrate, digest_of, noise_of, setting_of
 from regress.pipeline.calibrate_data import pick_rounds, strata_of_twins
 from regress.pipeline.calibrate_null import POOLED, NullGate

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from regress.config import load_config
-from regress.model.calibration import Calibration, CellNoise, Scenario
+from regress.model.calibration import Calibration, CellNoise
+from regress.model.rates import Scenario
 from regress.pipeline.calibrate import Simulated, digest_of, noise_of, rounded, setting_of
 from regress.pipeline.calibrate_data import pick_rounds, strata_of_twins
 from regress.pipeline.calibrate_null import ACROSS, POOLED, NullGate, null_rates, trace_of

@@ -1,6 +1,6 @@
 """What reports say of a run of `ab`."""
 
-from regress.model.calibration import ErrorRate, Rate
+from regress.model.rates import ErrorRate, Rate
 from regress.model.report import CheckReport
 from regress.report.check_markdown import render_check_markdown
 from regress.report.check_text import render_check_text
