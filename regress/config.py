@@ -167,6 +167,7 @@ class ThresholdsRule(_Section, frozen=True):
 
     ramp_above: AtLeastOne
     plateau_share: Share
+    plateau_span: Share
     cliff_above: AtLeastOne
     interval_alpha: Alpha
     unproved: NotNegative

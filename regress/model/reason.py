@@ -35,6 +35,23 @@ class ReasonCode(StrEnum):
     NEVER_PLANNED = "never-planned"
     MISSING = "missing-from-round"
     MISSING_ROUND = "missing-round"
+    THRESHOLD_EARLIER = "threshold-earlier"
+    THRESHOLD_LATER = "threshold-later"
+    THRESHOLD_KEPT = "threshold-kept"
+    THRESHOLD_UNCLEAR = "threshold-unclear"
+    RAMP_EARLIER = "ramp-earlier"
+    RAMP_LATER = "ramp-later"
+    CLIFF_HIGHER = "cliff-higher"
+    CLIFF_LOWER = "cliff-lower"
+    CLIFF_KEPT = "cliff-kept"
+    CLIFF_UNCLEAR = "cliff-unclear"
+    PLAN_AS_TIMED = "plan-as-timed"
+    PLAN_UNLIKE_TIMES = "plan-unlike-times"
+    PLAN_AS_PREDICTED = "plan-as-predicted"
+    PLAN_UNLIKE_MODEL = "plan-unlike-model"
+    AXIS_MISSING = "axis-missing"
+    AXIS_APPEARED = "axis-appeared"
+    AXIS_GONE = "axis-gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,7 @@ class Explanation:
 
 
 _MORE: Final = "Measure more rounds of both stacks in one campaign."
+_FINER: Final = "Find the exact batch size with `regress thresholds STACK --bisect`."
 
 REASONS: Final = {
     ReasonCode.SLOWER: Explanation(
@@ -153,6 +171,77 @@ REASONS: Final = {
         Verdict.NO_DATA,
         "A round that was planned has no file, or was broken off.",
         "Give the command that measured it again: it goes on with what is missing.",
+    ),
+    ReasonCode.THRESHOLD_EARLIER: Explanation(
+        Verdict.REGRESSION,
+        "Head stops splitting the longest request at a smaller batch than base.",
+        "Keep batches below head's threshold, or choose another backend; tell the library.",
+    ),
+    ReasonCode.THRESHOLD_LATER: Explanation(
+        Verdict.IMPROVEMENT,
+        "Head still splits the longest request at batches at which base does not.",
+        "Nothing.",
+    ),
+    ReasonCode.THRESHOLD_KEPT: Explanation(
+        Verdict.SAME, "Splitting ends at the very same batch size in both stacks.", "Nothing."
+    ),
+    ReasonCode.THRESHOLD_UNCLEAR: Explanation(
+        Verdict.UNDECIDED, "The batch sizes at hand leave room for a threshold that moved.", _FINER
+    ),
+    ReasonCode.RAMP_EARLIER: Explanation(
+        Verdict.REGRESSION,
+        "A skewed batch begins to cost more than a uniform one at a smaller batch than in base.",
+        "Read chunk and splits of the plan at the batch sizes named.",
+    ),
+    ReasonCode.RAMP_LATER: Explanation(
+        Verdict.IMPROVEMENT,
+        "A skewed batch begins to cost more than a uniform one only at a larger batch.",
+        "Nothing.",
+    ),
+    ReasonCode.CLIFF_HIGHER: Explanation(
+        Verdict.REGRESSION,
+        "After the threshold a skewed batch costs more, against a uniform one, than in base.",
+        "Look with `regress check` which of the two times changed.",
+    ),
+    ReasonCode.CLIFF_LOWER: Explanation(
+        Verdict.IMPROVEMENT,
+        "After the threshold a skewed batch costs less, against a uniform one, than in base.",
+        "Look with `regress check` which time changed: a slower uniform batch is no gain.",
+    ),
+    ReasonCode.CLIFF_KEPT: Explanation(
+        Verdict.SAME, "The heights of both stacks are equal within the margin.", "Nothing."
+    ),
+    ReasonCode.CLIFF_UNCLEAR: Explanation(
+        Verdict.UNDECIDED, "The heights are shown neither equal nor different.", _MORE
+    ),
+    ReasonCode.PLAN_AS_TIMED: Explanation(
+        Verdict.SAME, "The times jump where the plan stops splitting.", "Nothing."
+    ),
+    ReasonCode.PLAN_UNLIKE_TIMES: Explanation(
+        Verdict.UNDECIDED,
+        "The times jump at another batch size than the one at which the plan stops splitting.",
+        "Doubt the facts first: a new release may lay out its plan in another way.",
+    ),
+    ReasonCode.PLAN_AS_PREDICTED: Explanation(
+        Verdict.SAME, "The plan stops splitting where the model of the planner says.", "Nothing."
+    ),
+    ReasonCode.PLAN_UNLIKE_MODEL: Explanation(
+        Verdict.UNDECIDED,
+        "The plan stops splitting at another batch size than the model of the planner says.",
+        "Compare the planner's source with the rule that the model cites: it may have changed.",
+    ),
+    ReasonCode.AXIS_APPEARED: Explanation(
+        Verdict.NEW, "Base tried the line and could not run it; head can.", "Nothing."
+    ),
+    ReasonCode.AXIS_GONE: Explanation(
+        Verdict.GONE,
+        "Base could run the line; head tried and cannot.",
+        "`regress check` names the reason of each case.",
+    ),
+    ReasonCode.AXIS_MISSING: Explanation(
+        Verdict.NO_DATA,
+        "One stack's rounds give no threshold of the line, the other's do.",
+        "Measure both stacks with the tier `sweep`, or with `regress thresholds STACK --bisect`.",
     ),
 }
 

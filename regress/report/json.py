@@ -6,6 +6,7 @@ import msgspec
 
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.model.thresholds import ThresholdsReport
 from regress.report.printable import printable
 from regress.report.view import View
 
@@ -14,7 +15,10 @@ __all__ = ["render_json", "render_schema"]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def render_json(report: CheckReport | BackendsReport, _view: View | None = None) -> str:
+_Report = CheckReport | BackendsReport | ThresholdsReport
+
+
+def render_json(report: _Report, _view: View | None = None) -> str:
     """Return the report as indented JSON."""
     try:
         data = msgspec.json.encode(report)
@@ -24,7 +28,7 @@ def render_json(report: CheckReport | BackendsReport, _view: View | None = None)
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
-def render_schema(result: type[CheckReport | BackendsReport]) -> str:
+def render_schema(result: type[_Report]) -> str:
     """Return the JSON Schema of a report."""
     schema = {"$schema": _DIALECT, **msgspec.json.schema(result)}
     data = msgspec.json.encode(schema, order="deterministic")
