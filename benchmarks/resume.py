@@ -14,7 +14,7 @@ from benchmarks.stacks import Stack
 from workloads.record import Design, Round
 from workloads.stage import StagePlan
 
-__all__ = ["continued"]
+__all__ = ["check_pins", "continued"]
 
 _STRETCH: Final = "~"
 """Between the id of a run and the number of its stretch of measuring, from the second on."""
@@ -58,6 +58,25 @@ def continued(plan: StagePlan, stacks: Mapping[str, Stack]) -> StagePlan:
         todo=tuple(block for block in plan.todo if block not in done),
         campaign=_unused(plan.run, {round_.campaign for round_ in rounds}),
     )
+
+
+def check_pins(plan: StagePlan, stacks: Mapping[str, Stack]) -> None:
+    """Refuse to go on with a run whose stacks had other pins: no rounds are spent on it.
+
+    Raises
+    ------
+    UserError
+        If a round of the run was measured with other pins than its stack has now.
+    """
+    for round_ in _load_whole(Path(plan.directory)):
+        stack = stacks.get(round_.stack.tag)
+        of_run = round_.design is not None and round_.design.run == plan.run
+        if of_run and stack is not None and round_.stack.digest != stack.digest:
+            msg = (
+                f"run {plan.run} was begun with other pins under the tag {stack.tag}: "
+                "give the new stack a tag of its own, or remove the rounds of the old one"
+            )
+            raise UserError(msg)
 
 
 def _load_whole(directory: Path) -> Iterator[Round]:

@@ -1,5 +1,6 @@
 """Going on with a run that was broken off: whole blocks stay, half ones are measured again."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.errors import UserError
-from benchmarks.resume import continued
+from benchmarks.resume import check_pins, continued
 from benchmarks.rounds import QUICK, write_round
 from tests.benchmarks.synthetic import measured, stack, synthetic_round
 from workloads.record import Case, Design, Round
@@ -156,3 +157,14 @@ def test_no_block_is_measured_twice_or_left_out(
     assert sorted({*found.todo} | whole) == [1, 2, 3]
     assert not {*found.todo} & whole
     assert found.campaign not in {campaign for *_, campaign in rounds}
+
+
+def test_a_run_whose_stack_got_other_pins_is_refused(shelf: Shelf) -> None:
+    """Nothing is measured for it: its rounds could not be compared. Other runs are no matter."""
+    plan = plan_of(shelf.folder)
+    shelf.put("v1", 1)
+    check_pins(plan, STACKS)
+    changed = {**STACKS, "v1": replace(STACKS["v1"], wheels={}, pins={"flashinfer-python": "9"})}
+    check_pins(msgspec.structs.replace(plan, run="c2"), changed)
+    with pytest.raises(UserError, match="other pins under the tag v1"):
+        check_pins(plan, changed)
