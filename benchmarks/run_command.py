@@ -14,10 +14,11 @@ from benchmarks.backends.scripted import SCRIPT_VARIABLE, rehearsing
 from benchmarks.campaign import Options, campaign_id, interleave, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
+from benchmarks.interrupt import end_with, interruptible
 from benchmarks.paths import RECORDED, ROOT, ROUNDS
 from benchmarks.plan import KV_MEMORY_GIB, parse_gib
 from benchmarks.process import Ahead, Turn
-from benchmarks.resume import continued
+from benchmarks.resume import check_pins, continued
 from benchmarks.rounds import load_round
 from benchmarks.stacks import Stack, find_stack
 from benchmarks.venv import ensure_environment, existing_folder
@@ -61,6 +62,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         action="store_false",
         help="start a round's process only when the one before has ended",
     )
+    run.add_argument("--parent", type=int, metavar="PID", help="end when this parent process ends")
     run.set_defaults(func=partial(_run, run))
     shown = subparsers.add_parser("list", help="show cases, backends or policies")
     shown.add_argument("what", choices=("cases", "backends", "policies"))
@@ -110,7 +112,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
         raise UserError(msg)
     if arguments.campaign:
         plan = continued(plan, stacks)
-    _measure(plan, stacks, arguments)
+    elif arguments.plan:
+        check_pins(plan, stacks)
+    with interruptible(f"run {plan.run} was interrupted: rounds that were written are kept"):
+        if arguments.parent:
+            end_with(arguments.parent)
+        _measure(plan, stacks, arguments)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import secrets
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from regress.commands.options import (
 from regress.config import load_config
 from regress.errors import ExitCode, UsageError
 from regress.pipeline.ab import Order, ab, judge_run
-from regress.pipeline.drive import Driver
+from regress.pipeline.drive import Driver, alone, interruptible
 from regress.pipeline.run_state import Sought
 from regress.report import CHECK_RENDERERS
 from regress.store.tree import LOCAL, RECORDED
@@ -43,21 +44,27 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     where.add_argument("--into", type=Path, metavar="DIR", help="write rounds there")
     option("--wheels", type=Path, metavar="DIR", help="install stacks from this folder only")
     option("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, tier=None)
 
 
 def _run(options: argparse.Namespace) -> ExitCode:
     targets = targets_of(options, CHECK_RENDERERS)
+    narrowed = options.tier is not None or options.cells is not None
+    options.tier = options.tier or catalog.TIERS[0]
     only_judge = options.judge or options.run_id or options.recorded
     written = RECORDED if options.record else options.into
     directory, named = written or LOCAL, roots_of(options)
     # What is measured must be read again; what is only judged is where the options say.
     roots = (directory, *named) if written or not (only_judge and named) else named
+    if named and not written and not only_judge:
+        options.command += f" {shlex.join(['--rounds', str(directory)])}"
     request = replace(request_of(options), roots=roots, waivers=waivers_of(options))
     sought = Sought(options.base, options.head, request, load_config(options.config))
-    report = (
-        judge_run(sought, options.run_id) if only_judge else ab(sought, _order(options, directory))
-    )
+    if only_judge:
+        report = judge_run(sought, options.run_id, narrowed=narrowed)
+    else:
+        with alone(directory), interruptible():
+            report = ab(sought, _order(options, directory))
     deliver(report, options, CHECK_RENDERERS, targets)
     return report.exit_code
 

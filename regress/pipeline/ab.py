@@ -3,8 +3,9 @@
 The state of a run is its round files and nothing else, so it can be broken off at any point.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from regress.errors import NoDataError, UsageError
@@ -12,6 +13,8 @@ from regress.model.report import CheckReport
 from regress.pipeline.replay import Need, first_stage
 from regress.pipeline.run_report import report_run
 from regress.pipeline.run_state import Sought, State, find_state
+from regress.pipeline.runs import Run
+from workloads.record import Case
 from workloads.stage import StagePlan
 
 __all__ = ["Measure", "Order", "ab", "judge_run"]
@@ -54,9 +57,9 @@ def ab(sought: Sought, order: Order) -> CheckReport:
         msg = f"base and head are both {sought.base}: name two stacks"
         raise UsageError(msg)
     wanted = sought.request.cases(())
-    state = None if order.anew else _unfinished(sought, frozenset(wanted))
+    state = None if order.anew else _unfinished(sought, wanted)
     run = state.run.id if state else order.run
-    campaign = f"{run}~{len(state.run.campaigns) + 1}" if state else run
+    campaign = _stretch(state.run) if state else run
     before: Need | None = None
     while state is None or state.told.need is not None:
         need = (state.told.need if state else None) or first_stage(wanted, sought.config)
@@ -68,29 +71,41 @@ def ab(sought: Sought, order: Order) -> CheckReport:
     return report_run(state, sought)
 
 
-def judge_run(sought: Sought, run_id: str | None) -> CheckReport:
+def judge_run(sought: Sought, run_id: str | None, *, narrowed: bool = False) -> CheckReport:
     """Judge a run without measuring: the one of this id, or the latest.
+
+    A run is judged as a whole: its error rate is that of all of its cells together.
+
+    Parameters
+    ----------
+    narrowed
+        Whether only a run of just the cases that the request means will do.
 
     Raises
     ------
     NoDataError
         If there is no such run.
     """
-    state = find_state(sought, run_id)
+    state = find_state(sought, run_id, sought.request.cases(()) if narrowed else None)
     if state is None:
         which = f"run {run_id}" if run_id else "run of `ab`"
+        which += " that measured just these cells" if narrowed else ""
         roots = ", ".join(map(str, sought.request.roots))
         msg = f"no {which} from {sought.base} to {sought.head} under {roots}: measure it first"
         raise NoDataError(msg)
     return report_run(state, sought)
 
 
-def _unfinished(sought: Sought, wanted: frozenset[object]) -> State | None:
-    """Return the latest run if it means the same cases and lacks rounds."""
-    state = find_state(sought)
-    if state is None or state.told.need is None or wanted != frozenset(state.wanted):
-        return None
-    return state
+def _unfinished(sought: Sought, wanted: Collection[Case]) -> State | None:
+    """Return the latest run of just these cases if it lacks rounds."""
+    state = find_state(sought, cases=wanted)
+    return state if state and state.told.need else None
+
+
+def _stretch(run: Run) -> str:
+    """Return an unused name for the next stretch of measuring, whatever files are lost."""
+    names = (f"{run.id}~{number}" for number in count(len(run.campaigns) + 1))
+    return next(name for name in names if name not in run.campaigns)
 
 
 def _plan(need: Need, sought: Sought, order: Order, run: str, campaign: str) -> StagePlan:

@@ -1,16 +1,17 @@
 """Finding a run among the round files, and how far it got."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from regress.config import Config
+from regress.errors import UsageError
 from regress.pipeline.cells import index
 from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.replay import Replay, replay
 from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.runs import FIRST, Run, find_runs
 from regress.store.rounds import Loaded, load_machine
-from regress.store.setup import setup
+from regress.store.setup import differences, setup
 from regress.store.tree import scan
 from workloads import catalog
 from workloads.record import Case
@@ -49,13 +50,20 @@ class State:
     told: Replay
 
 
-def find_state(sought: Sought, run_id: str | None = None) -> State | None:
+def find_state(
+    sought: Sought, run_id: str | None = None, cases: Collection[Case] | None = None
+) -> State | None:
     """Read the run of this id, or the latest one; None if there is none.
+
+    Parameters
+    ----------
+    cases
+        Only a run that set out to measure just these; None for any.
 
     Raises
     ------
     UsageError
-        If a round file is wrong.
+        If a round file is wrong, or the run was measured with different set-ups.
     """
     tree = scan(sought.request.roots)
     machines = {name for name, tag in tree.files if tag in {sought.base, sought.head}}
@@ -66,19 +74,48 @@ def find_state(sought: Sought, run_id: str | None = None) -> State | None:
         loaded = load_machine(tree, machine)
         rounds = [r for tag in (sought.base, sought.head) for r in loaded.rounds.get(tag, ())]
         runs = find_runs(rounds, sought.base, sought.head)
-        fitting = [run for run in runs if run_id in {None, run.id}]
+        fitting = [
+            (run, tier, wanted)
+            for run in runs
+            for tier, wanted in (_meant(run, sought.request),)
+            if run_id in {None, run.id} and (cases is None or wanted.keys() == {*cases})
+        ]
         if fitting:
-            states.append(_replayed(fitting[-1], machine, loaded, sought))
+            states.append(_replayed(*fitting[-1], machine, loaded, sought.config))
     return max(states, key=lambda state: state.run.rounds[0].started_at, default=None)
 
 
-def _replayed(run: Run, machine: str, loaded: Loaded, sought: Sought) -> State:
-    config = sought.config
+def _meant(run: Run, request: Request) -> tuple[str, Mapping[Case, str]]:
+    """Return the tier of a run's first stage and the cases that the run set out to measure."""
     first = run.stages.get(FIRST)
     held = {case for stage in run.stages.values() for case in stage.cases}
     tiers = {r.tier for r in first.every} & set(catalog.TIERS) if first else set[str]()
     tier = min(tiers, default=ANY_TIER)
-    wanted = replace(sought.request, tier=tier, pattern=None).cases(sorted(held))
+    return tier, replace(request, tier=tier, pattern=None).cases(sorted(held))
+
+
+def _check_setup(run: Run) -> None:
+    """Refuse a run that went on with another card model, driver branch or toolchain."""
+    first, *later = run.rounds
+    other = next((r for r in later if setup(r) != setup(first)), None)
+    if other is not None:
+        msg = (
+            f"run {run.id} was measured with different set-ups: {differences(first, other)} in "
+            f"round {other.id}; begin another with --new"
+        )
+        raise UsageError(msg)
+
+
+def _replayed(  # noqa: PLR0913, PLR0917 - what a state is made of
+    run: Run,
+    tier: str,
+    wanted: Mapping[Case, str],
+    machine: str,
+    loaded: Loaded,
+    config: Config,
+) -> State:
+    _check_setup(run)
+    first = run.stages.get(FIRST)
     # Floors must not move while a run goes on: of its own rounds only the first stage tells noise.
     pairs = tuple(first.whole.values()) if first else ()
     known = index(base for base, _ in pairs), index(head for _, head in pairs)

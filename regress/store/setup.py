@@ -7,7 +7,7 @@ import msgspec
 from regress.errors import UsageError
 from workloads.record import Round
 
-__all__ = ["Setup", "comparable", "setup"]
+__all__ = ["Setup", "comparable", "differences", "setup"]
 
 Setup = tuple[tuple[str, str | int | float], ...]
 """Names and values that must agree, in a fixed order."""
@@ -53,13 +53,17 @@ def comparable(base: Sequence[Round], head: Sequence[Round]) -> Setup:
     return max(shared, key=rank)
 
 
-def _refusal(base: Round, head: Round) -> str:
-    differing = [
+def differences(one: Round, other: Round) -> str:
+    """Return the names that differ between the set-ups of two rounds, with both values."""
+    return ", ".join(
         f"{name} ({ours or 'none'} against {theirs or 'none'})"
-        for (name, ours), (_, theirs) in zip(setup(base), setup(head), strict=True)
+        for (name, ours), (_, theirs) in zip(setup(one), setup(other), strict=True)
         if ours != theirs
-    ]
+    )
+
+
+def _refusal(base: Round, head: Round) -> str:
     return (
         f"{base.stack.tag} and {head.stack.tag} were measured with different set-ups: "
-        f"{', '.join(differing)}; measure both with the same"
+        f"{differences(base, head)}; measure both with the same"
     )
