@@ -11,12 +11,10 @@ _AMPERE: Final = (8, 0)
 _ADA: Final = (8, 9)
 _HOPPER: Final = (9, 0)
 _RECORDED: Final = "SMs and L2 as read on the recorded cards"
-_HOPPER_PAPER: Final = (
-    "NVIDIA H100 Tensor Core GPU Architecture (whitepaper), table of GPU features"
-)
-_AMPERE_PAPER: Final = (
-    "NVIDIA A100 Tensor Core GPU Architecture (whitepaper), table of GPU features"
-)
+_AS_CUDA_SAYS: Final = "as CUDA reports them"
+_RESELLERS: Final = "as resellers list it, NVIDIA publishes no datasheet"
+_HOPPER_PAPER: Final = "NVIDIA H100 Tensor Core GPU Architecture (whitepaper)"
+_AMPERE_PAPER: Final = "NVIDIA A100 Tensor Core GPU Architecture (whitepaper)"
 _ADA_PAPER: Final = "NVIDIA Ada GPU Architecture (whitepaper V2.01)"
 
 
@@ -65,31 +63,20 @@ class Device:
         return self.capability == _HOPPER
 
 
-def _device(
-    name: str, sms: int, bandwidth: float, l2_mib: int, capability: tuple[int, int], source: str
-) -> Device:
-    return Device(name, sms, bandwidth, l2_mib * _MIB, capability, source)
-
-
 DEVICES: Final[tuple[Device, ...]] = (
-    _device("h200", 132, 4.8e12, 60, _HOPPER, f"{_RECORDED}; NVIDIA H200 datasheet"),
-    _device("h100-sxm", 132, 3.35e12, 50, _HOPPER, f"{_HOPPER_PAPER}; NVIDIA H100 datasheet"),
-    _device("h100-pcie", 114, 2.0e12, 50, _HOPPER, f"{_HOPPER_PAPER}; NVIDIA H100 datasheet"),
-    _device(
-        "h20",
-        78,
-        4.0e12,
-        60,
-        _HOPPER,
-        "SMs as CUDA reports them; bandwidth and L2 as resellers list them, NVIDIA publishes none",
+    Device("h200", 132, 4.8e12, 60 * _MIB, _HOPPER, f"{_RECORDED}; NVIDIA H200 datasheet"),
+    Device("h100-sxm", 132, 3.35e12, 50 * _MIB, _HOPPER, f"{_HOPPER_PAPER}; H100 datasheet"),
+    Device("h100-pcie", 114, 2.0e12, 50 * _MIB, _HOPPER, f"{_HOPPER_PAPER}; H100 datasheet"),
+    Device("h20", 78, 4.0e12, 60 * _MIB, _HOPPER, f"SMs {_AS_CUDA_SAYS}; rest {_RESELLERS}"),
+    Device("a100-40gb", 108, 1.555e12, 40 * _MIB, _AMPERE, _AMPERE_PAPER),
+    Device("a100-80gb", 108, 2.039e12, 40 * _MIB, _AMPERE, f"{_AMPERE_PAPER}; 80GB SXM datasheet"),
+    Device("a800-80gb", 108, 2.039e12, 40 * _MIB, _AMPERE, f"{_RESELLERS}: A100, slower NVLink"),
+    Device(
+        "l40s", 142, 864e9, 96 * _MIB, _ADA, f"NVIDIA L40S datasheet; L2 as L40's, {_ADA_PAPER}"
     ),
-    _device("a100-40gb", 108, 1.555e12, 40, _AMPERE, _AMPERE_PAPER),
-    _device("a100-80gb", 108, 2.039e12, 40, _AMPERE, f"{_AMPERE_PAPER}; A100 80GB SXM datasheet"),
-    _device("a800-80gb", 108, 2.039e12, 40, _AMPERE, "an A100 80GB with slower NVLink"),
-    _device("l40s", 142, 864e9, 96, _ADA, f"NVIDIA L40S datasheet; L2 as L40's: {_ADA_PAPER}"),
-    _device("l20", 92, 864e9, 96, _ADA, "as resellers list it, NVIDIA publishes no datasheet"),
-    _device("rtx-4090", 128, 1.008e12, 72, _ADA, _ADA_PAPER),
-    _device("b200", 148, 8.0e12, 126, (10, 0), "SMs and L2 as CUDA reports; DGX B200 datasheet"),
+    Device("l20", 92, 864e9, 96 * _MIB, _ADA, _RESELLERS),
+    Device("rtx-4090", 128, 1.008e12, 72 * _MIB, _ADA, _ADA_PAPER),
+    Device("b200", 148, 8.0e12, 126 * _MIB, (10, 0), f"SMs, L2 {_AS_CUDA_SAYS}; B200 datasheet"),
 )
 
 _BY_NAME: Final = {device.name: device for device in DEVICES}

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 from workloads.backend import Mode, backend
 from workloads.devices import Device
 from workloads.planner.flash_attn_2 import plan_flash_attn_2
-from workloads.planner.flash_attn_3 import Fa3Rules, plan_flash_attn_3
+from workloads.planner.flash_attn_3 import Fa3Call, Fa3Rules, plan_flash_attn_3
 from workloads.planner.flashinfer_auto import check_decode_fa3, resolve_auto
 from workloads.planner.flashinfer_cuda import plan_flashinfer_cuda
 from workloads.planner.flashinfer_fa2 import plan_flashinfer_fa2
@@ -65,59 +65,47 @@ def plan_batch(
         If there is no such backend, nothing is known of its planner, or the library has no
         kernel for this; the message says so.
     """
-    known = backend(name)
-    if known.library == "flashinfer-python":
-        serving = known.mode is Mode.SERVING
-        return _flashinfer(name, batch, device, serving, version, occupancy)
-    if known.library == "fa3-fwd":
-        return _flash_attn_3(name, batch, device, _fa3_rules(version))
-    if known.library == "flash-attn":
+    library = backend(name).library
+    if library == "flashinfer-python":
+        release = None if version is None else _parse_version(version)
+        return _flashinfer(name, batch, device, release=release, occupancy=occupancy)
+    if library == "fa3-fwd":
+        return plan_flash_attn_3(batch, device, _fa3_call(name), _fa3_rules(version))
+    if library == "flash-attn":
         return plan_flash_attn_2(batch, device)
     msg = f"nothing is known of how {name} plans"
     raise ValueError(msg)
 
 
 def _flashinfer(
-    name: str,
-    batch: Batch,
-    device: Device,
-    serving: bool,
-    version: str | None,
-    occupancy: int | None,
+    name: str, batch: Batch, device: Device, *, release: Version | None, occupancy: int | None
 ) -> Plan:
-    release = None if version is None else _parse_version(version)
-    path = name.removeprefix("flashinfer-").removesuffix("-serving")
-    wrapper, _, kernel = path.partition("-")
+    serving = backend(name).mode is Mode.SERVING
+    wrapper, _, path = name.removeprefix("flashinfer-").removesuffix("-serving").partition("-")
     if wrapper == "decode" and (batch.q_len != 1 or batch.causal):
         msg = f"{name} decodes 1 query token a request without a mask"
         raise ValueError(msg)
-    if kernel == "cuda":
+    if path == "cuda":
         return plan_flashinfer_cuda(batch, device, serving=serving, occupancy=occupancy)
-    if kernel == "tc-fa3":
+    if path == "tc-fa3":
         check_decode_fa3(release)
-    elif kernel.endswith("auto"):
-        kernel = resolve_auto(wrapper, batch.shape, device, release)
-    if kernel.endswith("fa3"):
-        return plan_flashinfer_fa3(batch, device)
+    elif path.endswith("auto"):
+        path = resolve_auto(wrapper, batch.shape, device, release)
+    if path.endswith("fa3"):
+        return plan_flashinfer_fa3(batch, device, release)
     return plan_flashinfer_fa2(batch, device, serving=serving)
 
 
-def _flash_attn_3(name: str, batch: Batch, device: Device, rules: Fa3Rules) -> Plan:
+def _fa3_call(name: str) -> Fa3Call:
+    """Return what a backend calls, as its adapter in `benchmarks.backends.fa3` does."""
     ahead = name.endswith("-metadata")
     if name.startswith("fa3-varlen"):
-        splits = int(name.endswith("-splits-1"))
-        return plan_flash_attn_3(batch, device, num_splits=splits, ahead=ahead, rules=rules)
+        return Fa3Call(num_splits=int(name.endswith("-splits-1")), ahead=ahead)
     if ahead:
-        return plan_flash_attn_3(batch, device, varlen_q=False, ahead=True, rules=rules)
-    pack, splits_word = name.removeprefix("fa3-kvcache-pack-").split("-splits-")
-    return plan_flash_attn_3(
-        batch,
-        device,
-        num_splits=0 if splits_word == "auto" else int(splits_word),
-        pack=_PACK[pack],
-        varlen_q=False,
-        rules=rules,
-    )
+        return Fa3Call(varlen_q=False, ahead=True)
+    pack, splits = name.removeprefix("fa3-kvcache-pack-").split("-splits-")
+    num_splits = 0 if splits == "auto" else int(splits)
+    return Fa3Call(num_splits=num_splits, pack=_PACK[pack], varlen_q=False)
 
 
 def _fa3_rules(version: str | None) -> Fa3Rules:

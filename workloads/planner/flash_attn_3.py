@@ -7,8 +7,8 @@ requests; the kernels in fa3-fwd 0.0.1 to 0.0.3 have its signature. Rule set `un
 that of commit fa60e7cc97300b4b26721983df580a7da7a8ebea.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from workloads.planner.plan import Batch, Plan, Schedule
 from workloads.planner.waves import MAX_SPLITS, fills_sms, most_even_splits
 from workloads.shape import DType
 
-__all__ = ["DYNAMIC_SPLIT_LIMIT", "Fa3Rules", "packs", "plan_flash_attn_3", "scheduler_splits"]
+__all__ = ["DYNAMIC_SPLIT_LIMIT", "Fa3Call", "Fa3Rules", "plan_flash_attn_3"]
 
 DYNAMIC_SPLIT_LIMIT: Final = 992
 """Requests that one CTA of the preparing kernel covers: 32 warps, 31 requests each."""
@@ -27,6 +27,8 @@ _KERNEL: Final = "cutlass::device_kernel"
 """Of `flash::FlashAttnFwdSm90`, which its template arguments name; merging is one, too."""
 _PREPARE: Final = "flash::prepare_varlen_num_blocks_kernel"
 _NO_SPLIT_BLOCKS: Final = 4
+_MOST_SPLITS: Final = 256
+_PACK_BELOW: Final = 0.9
 _L2_BYTES: Final = 50 * 1024 * 1024
 _MARGIN: Final = np.float32(1.1)
 
@@ -40,90 +42,92 @@ class Fa3Rules(StrEnum):
     """In the batch's order; more than 992 requests all get the static cap."""
 
 
-def plan_flash_attn_3(
-    batch: Batch,
-    device: Device,
-    *,
-    num_splits: int = 0,
-    pack: bool | None = None,
-    varlen_q: bool = True,
-    ahead: bool = False,
-    rules: Fa3Rules = Fa3Rules.SORTED,
-) -> Plan:
-    """Plan a batch with KV lengths of its own for each request, in contiguous memory.
+@dataclass(frozen=True, slots=True)
+class Fa3Call:
+    """What the caller of FlashAttention-3 asks for.
 
-    Parameters
+    Attributes
     ----------
-    batch
-        Requests.
     num_splits
         Upper bound on a request's splits; 0 leaves it to the heuristic.
     pack
-        Whether a query tile holds all heads that share a KV head; None leaves it to the rule.
+        Whether a query tile holds all query heads that share a KV head; None leaves it to FA3.
     varlen_q
         Whether query lengths are given per request (`flash_attn_varlen_func`).
     ahead
         Whether the scheduler's metadata was computed before, so that no kernel prepares it.
-    rules
-        Which scheduler is meant.
+
+    Raises
+    ------
+    ValueError
+        If the number of splits is not between 0 and 256.
+    """
+
+    num_splits: int = 0
+    pack: bool | None = None
+    varlen_q: bool = True
+    ahead: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.num_splits <= _MOST_SPLITS:
+            msg = f"FlashAttention-3 takes 0 to {_MOST_SPLITS} splits, not {self.num_splits}"
+            raise ValueError(msg)
+
+
+def plan_flash_attn_3(
+    batch: Batch, device: Device, call: Fa3Call | None = None, rules: Fa3Rules = Fa3Rules.SORTED
+) -> Plan:
+    """Plan a batch with KV lengths of its own for each request, in contiguous memory.
+
+    The heuristic finds the most splits that one long request alone would want. Then the preparing
+    kernel gives each request as many as its KV blocks are multiples of an even share of all
+    blocks (plus 10 %), up to that. A bound above 1 has the merging kernel run, split or not.
 
     Raises
     ------
     ValueError
         If the device is no Hopper GPU or there is no kernel for the data types.
     """
-    bound = _bound(batch, device, num_splits, rules)
-    # A kernel compiled for splits always packs (flash_fwd_launch_template.h).
-    packed = packs(batch, pack, varlen_q=varlen_q, num_splits=bound)
+    call = Fa3Call() if call is None else call
+    bound = _bound(batch, device, call.num_splits, rules)
+    # The kernel that is compiled for splits packs, whatever was asked for
+    # (flash_fwd_launch_template.h).
+    packed = bound > 1 or _packs(batch, call)
     tile = _tile(batch)
     return Plan(
         batch=batch,
         path="flash-attn-3",
-        splits=_splits(batch, device, bound, rules, packed=packed or bound > 1),
+        splits=_splits(batch, device, bound, rules, packed=packed),
         chunk_tokens=None,
         block_tokens=tile.kv,
         q_tile=tile.q,
-        packed=packed or bound > 1,
+        packed=packed,
         padded_batch=None,
-        heads=batch.shape.kv_heads if packed or bound > 1 else batch.shape.q_heads,
+        heads=batch.shape.kv_heads if packed else batch.shape.q_heads,
         grid=(device.sms, 1, 1),
         schedule=Schedule.QUEUE,
         heads_outermost=False,
         longest_first=rules is Fa3Rules.SORTED,
         kernel=_KERNEL,
-        prepare=None if ahead else _PREPARE,
+        prepare=None if call.ahead else _PREPARE,
         merge=_KERNEL if bound > 1 else None,
     )
 
 
-def scheduler_splits(
-    batch: Batch, device: Device, *, num_splits: int = 0, pack: bool | None = None
-) -> tuple[int, ...]:
-    """Return the splits that `get_scheduler_metadata` tells, in the batch's order.
+def _packs(batch: Batch, call: Fa3Call) -> bool:
+    """Return whether query heads are packed when nothing is split (get_pack_gqa).
 
-    It is not told that query lengths vary and takes `pack=False` at its word, so it can differ
-    from what a launch without that metadata does.
+    Unless told: when query lengths are given per request, or when a tile of one head's query
+    tokens would be filled less than 0.9 times as well.
     """
-    bound = _bound(batch, device, num_splits, Fa3Rules.SORTED)
-    packed = packs(batch, pack, varlen_q=False, num_splits=bound)
-    return _splits(batch, device, bound, Fa3Rules.SORTED, packed=packed)
-
-
-def packs(batch: Batch, pack: bool | None, *, varlen_q: bool, num_splits: int) -> bool:  # noqa: FBT001 - None is a third value
-    """Return whether a query tile holds all query heads that share a KV head (get_pack_gqa).
-
-    Unless told: always when splitting or when query lengths are given per request; else when a
-    tile of unpacked query tokens would be filled less than 0.9 times as well.
-    """
-    if pack is not None:
-        return pack
     group, q_len = batch.shape.group, batch.q_len
-    if num_splits > 1 or group == 1:
-        return num_splits > 1
-    tile = _tile(batch).q
+    if call.pack is not None:
+        return call.pack
+    if group == 1:
+        return False
+    tile, rows = _tile(batch).q, q_len * group
     unpacked = q_len / (-(-q_len // tile) * tile)
-    rows = q_len * group
-    return varlen_q or unpacked < 0.9 * (rows / (-(-rows // tile) * tile))
+    return call.varlen_q or unpacked < _PACK_BELOW * rows / (-(-rows // tile) * tile)
 
 
 def _tile(batch: Batch) -> Tile:
@@ -134,8 +138,12 @@ def _tile(batch: Batch) -> Tile:
             f" {shape.dtype} over {shape.kv_dtype} KV is not"
         )
         raise ValueError(msg)
-    # One query token sees everything, causal or not.
-    return fa3_tile(shape.head_dim, shape.dtype, causal=batch.causal and batch.q_len > 1)
+    return fa3_tile(shape.head_dim, shape.dtype, causal=_masked(batch))
+
+
+def _masked(batch: Batch) -> bool:
+    """Return whether a mask is applied: one query token sees everything, causal or not."""
+    return batch.causal and batch.q_len > 1
 
 
 def _bound(batch: Batch, device: Device, num_splits: int, rules: Fa3Rules) -> int:
@@ -143,37 +151,22 @@ def _bound(batch: Batch, device: Device, num_splits: int, rules: Fa3Rules) -> in
     if not device.hopper:
         msg = f"FlashAttention-3 is modelled for Hopper only, not for {device.name}"
         raise ValueError(msg)
-    if not 0 <= num_splits <= MAX_SPLITS * 2:
-        msg = f"FlashAttention-3 takes 0 to {MAX_SPLITS * 2} splits, not {num_splits}"
-        raise ValueError(msg)
     if num_splits:
         return num_splits
     tile, shape, longest = _tile(batch), batch.shape, max(batch.kv_lens)
     m_blocks = -(-batch.q_len * shape.group // tile.q)
+    # Requests are split one by one later, so the bound is that of one long request alone.
     alone = rules is Fa3Rules.SORTED or len(batch.kv_lens) <= DYNAMIC_SPLIT_LIMIT
-    return _static_splits(
-        (1 if alone else len(batch.kv_lens)) * shape.kv_heads * m_blocks,
-        device.sms,
-        -(-longest // tile.kv),
-        m_blocks,
-        longest * 2 * shape.head_dim * shape.dtype.size_bytes,
-        causal=batch.causal and batch.q_len > 1,
-    )
-
-
-@lru_cache(maxsize=4096)
-def _static_splits(
-    tiles: int, sms: int, blocks: int, m_blocks: int, kv_head_bytes: int, *, causal: bool
-) -> int:
-    """Return the cap of the heuristic (num_splits_heuristic in hopper/heuristics.h)."""
-    if fills_sms(tiles, sms):
+    tiles = (1 if alone else len(batch.kv_lens)) * shape.kv_heads * m_blocks
+    if fills_sms(tiles, device.sms):
         # KV of one head beyond the L2 cache is split if enough query tiles read it.
-        if kv_head_bytes > _L2_BYTES and m_blocks >= sms * 2 and not causal:
-            return min(-(-kv_head_bytes // _L2_BYTES), MAX_SPLITS)
-        return 1
+        head_bytes = longest * 2 * shape.head_dim * shape.dtype.size_bytes
+        reread = m_blocks >= 2 * device.sms and not _masked(batch)
+        return min(-(-head_bytes // _L2_BYTES), MAX_SPLITS) if reread else 1
+    blocks = -(-longest // tile.kv)
     if blocks <= _NO_SPLIT_BLOCKS:
         return 1
-    return most_even_splits(tiles, sms, blocks, skip_equal=False)
+    return most_even_splits(tiles, device.sms, blocks, skip_equal=False)
 
 
 def _splits(

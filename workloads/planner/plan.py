@@ -226,7 +226,8 @@ class Plan:
         if not self.batch.causal:
             return tokens
         last = -(-(tile + 1) * self.q_tile // self.rows_per_token)
-        return np.minimum(tokens, tokens - self.batch.q_len + last)
+        visible: Ints = np.minimum(tokens, tokens - self.batch.q_len + last)
+        return visible
 
     def _chunk_sizes(self, splits: Ints, tokens: Ints) -> Ints:
         """KV tokens of a full chunk where `tokens` are cut into `splits` chunks."""

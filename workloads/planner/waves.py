@@ -5,6 +5,7 @@ csrc/flash_attn/flash_api.cpp (FlashAttention-2). Both compute in single precisi
 this: a quotient just at the threshold decides the same way.
 """
 
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,7 @@ def fills_sms(tiles: int, slots: int) -> bool:
     return bool(tiles >= _NEARLY_FULL * np.float32(slots))
 
 
+@lru_cache(maxsize=4096)
 def most_even_splits(tiles: int, slots: int, blocks: int, *, skip_equal: bool) -> int:
     """Return the fewest splits whose last wave is filled to 85 % of the best possible.
 
