@@ -33,6 +33,7 @@ __all__ = ["add_parser", "chosen_cases", "render_round"]
 _STAGE: Final = "rounds"
 """Name of the only stage of a run that the command line plans."""
 _ROUNDS: Final = 5
+_MOST_ROUNDS: Final = 10_000
 _PLANNED: Final = ("rounds", "tier", "cells", "campaign", "record", "machine", "quick")
 """Options that a plan file stands for."""
 
@@ -71,8 +72,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        msg = f"{text!r} is no number of at least 1"
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_ROUNDS:
+        msg = f"{text!r} is no number from 1 to {_MOST_ROUNDS}"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 

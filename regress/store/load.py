@@ -13,7 +13,7 @@ import msgspec
 
 from regress.errors import UsageError
 from workloads import catalog
-from workloads.record import SCHEMA, CaseRecord, Round, Status
+from workloads.record import SCHEMA, CaseRecord, Design, Round, Status
 
 __all__ = ["load_round", "parse_round"]
 
@@ -25,6 +25,7 @@ _TIERS: Final = (*catalog.TIERS, "custom")
 _LEAST_US: Final = 1e-6
 _MOST_US: Final = 1e9
 _MOST_MHZ: Final = 1_000_000
+_MOST_BLOCKS: Final = 10_000
 
 
 def load_round(path: Path) -> Round:
@@ -104,7 +105,18 @@ def _misfit(found: Round) -> str | None:
         return f"is of an unknown tier {found.tier!r} (known: {', '.join(_TIERS)})"
     if not _is_utc(found.started_at):
         return f"has a start {found.started_at!r} that is no UTC time in ISO 8601"
+    if found.design and (problem := _misplaced(found.design, found.stack.tag)):
+        return problem
     return None if found.cases else "holds no case"
+
+
+def _misplaced(design: Design, tag: str) -> str | None:
+    """Return what is wrong with a round's place in its run: what is missing is told by it."""
+    if design.stacks.count(tag) != 1:
+        return f"is of {tag}, and planned for {' and '.join(design.stacks) or 'no stack'}"
+    if not 1 <= design.block <= design.blocks <= _MOST_BLOCKS:
+        return f"is block {design.block} of {design.blocks}"
+    return None
 
 
 def _is_utc(text: str) -> bool:
@@ -120,14 +132,14 @@ def _check_cases(found: Round, name: str) -> None:
         msg = f"{name} holds {twice[0]} more than once: measure the round again"
         raise UsageError(msg)
     for record in found.cases:
-        if problem := _contradiction(record):
+        if problem := _contradiction(record, found.protocol.passes):
             msg = f"{name}: {record.case} {problem}: measure the round again"
             raise UsageError(msg)
 
 
-def _contradiction(record: CaseRecord) -> str | None:
-    if (record.status is Status.MEASURED) != bool(record.kernel_us):
-        return f"is {record.status} with {len(record.kernel_us)} pass times"
+def _contradiction(record: CaseRecord, passes: int) -> str | None:
+    if len(record.kernel_us) != (passes if record.status is Status.MEASURED else 0):
+        return f"is {record.status} with {len(record.kernel_us)} pass times, of {passes} passes"
     if not all(_LEAST_US <= v <= _MOST_US for v in (*record.kernel_us, *record.plan_us)):
         return f"has a time outside of {_LEAST_US:g} to {_MOST_US:g} us"
     if not all(0 <= mhz <= _MOST_MHZ for mhz in record.sm_mhz):

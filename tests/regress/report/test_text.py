@@ -211,7 +211,7 @@ Round v2-c1-0 of v2
   campaign  c1, started 2026-01-01T00:00:00Z, tier nightly
   machine   synthetic: Synthetic GPU, driver 580.65.06
   toolchain torch 2.11.0, CUDA 13.0, nvcc 13.0
-  protocol  version 1, cuda-graph-events, 8 passes
+  protocol  version 1, cuda-graph-events, 3 passes
   seconds   total 10.0
   cases     4 measured, 1 skipped, 1 failed
 1 case failed: RuntimeError: bad group

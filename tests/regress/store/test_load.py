@@ -10,8 +10,8 @@ import pytest
 
 from regress.errors import UsageError
 from regress.store.load import load_round, parse_round
-from tests.regress.builders import CASE, lost, make_round, measured, write_rounds
-from workloads.record import SCHEMA, CaseRecord, Status
+from tests.regress.builders import CASE, OTHER, lost, make_round, measured, write_rounds
+from workloads.record import SCHEMA, CaseRecord, Design, Status
 
 GOOD = make_round("v1", 0, [measured(CASE, 100.0)])
 
@@ -80,6 +80,10 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         ([measured(CASE, 1.0), lost(CASE)], "more than once"),
         ([CaseRecord(CASE, Status.MEASURED)], "is measured with 0 pass times"),
         ([CaseRecord(CASE, Status.FAILED, kernel_us=(1.0,))], "is failed with 1 pass times"),
+        (
+            [measured(CASE, 1.0), CaseRecord(OTHER, Status.MEASURED, kernel_us=(1.0,))],
+            "1 pass times, of 3",
+        ),
         ([measured(CASE, 0.0)], "time outside of 1e-06 to 1e\\+09 us"),
         ([measured(CASE, 5e-324)], "time outside"),
         ([measured(CASE, 1.7e308)], "time outside"),
@@ -112,6 +116,25 @@ def test_a_round_says_what_it_is(changed: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told) as error:
         parse_round(_raw(**changed), "f")
     assert str(error.value).startswith("f ")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"stacks": ("v2",)}, "is of v1, and planned for v2"),
+        ({"stacks": ()}, "is of v1, and planned for no stack"),
+        ({"stacks": ("v1", "v1")}, "is of v1, and planned for v1 and v1"),
+        ({"block": 0}, "is block 0 of 4"),
+        ({"block": 5}, "is block 5 of 4"),
+        ({"blocks": 0}, "is block 1 of 0"),
+        ({"blocks": 10**9}, "is block 1 of 1000000000"),
+    ],
+)
+def test_a_place_in_a_run_that_cannot_be_is_refused(changed: dict[str, Any], told: str) -> None:
+    """What is missing of a run is told by its rounds' places, so that these must make sense."""
+    design = msgspec.structs.replace(Design("r", "rounds", ("v1", "v2"), 1, 4), **changed)
+    with pytest.raises(UsageError, match=f"^f {told}"):
+        parse_round(_raw(design=msgspec.to_builtins(design)), "f")
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
