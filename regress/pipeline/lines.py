@@ -14,7 +14,16 @@ from workloads.backend import backend
 from workloads.record import Case, CaseRecord, Facts, Round
 from workloads.workload import Phase, Workload, parse
 
-__all__ = ["Found", "lines_of", "looked_again", "parsed", "sort_rounds", "splits_of", "times_of"]
+__all__ = [
+    "Found",
+    "axis_of",
+    "lines_of",
+    "looked_again",
+    "parsed",
+    "sort_rounds",
+    "splits_of",
+    "times_of",
+]
 
 _SKEWED: Final = re.compile(r"(skew|two)\d+")
 """Distributions whose longest request is the same at every batch size."""
@@ -77,9 +86,9 @@ def lines_of(found: Mapping[Case, Found]) -> dict[Axis, Line]:
     batches: dict[Axis, list[int]] = defaultdict(list)
     for case, record in found.items():
         workload = parsed(case.workload)
-        kv = workload.kv
-        if workload.phase is Phase.DECODE and _SKEWED.fullmatch(kv.distribution) and record.told:
-            batches[_axis(case, workload)].append(kv.batch)
+        axis = axis_of(case, workload) if record.told else None
+        if axis is not None:
+            batches[axis].append(workload.kv.batch)
     return {
         axis: _line(axis, sorted(every), found)
         for axis, every in sorted(batches.items())
@@ -87,7 +96,16 @@ def lines_of(found: Mapping[Case, Found]) -> dict[Axis, Line]:
     }
 
 
-def _axis(case: Case, workload: Workload) -> Axis:
+def axis_of(case: Case, workload: Workload) -> Axis | None:
+    """Return the axis that a case lies on; None if it is no skewed decode.
+
+    Raises
+    ------
+    UsageError
+        If there is no such backend.
+    """
+    if workload.phase is not Phase.DECODE or not _SKEWED.fullmatch(workload.kv.distribution):
+        return None
     try:
         mode = backend(case.backend).mode
     except ValueError as error:

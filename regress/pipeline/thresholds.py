@@ -24,7 +24,7 @@ from regress.pipeline.curves import curves_of
 from regress.pipeline.lines import Found, lines_of, sort_rounds
 from regress.pipeline.request import Request
 from regress.pipeline.thresholds_predict import predicted_of
-from regress.store.rounds import Loaded, load_machine
+from regress.store.rounds import load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Case, Round
@@ -51,8 +51,15 @@ class Sides:
     warnings: tuple[str, ...]
 
 
-def thresholds(stacks: StackPair, request: Request, config: Config) -> ThresholdsReport:
+def thresholds(
+    stacks: StackPair, request: Request, config: Config, *, run: str | None = None
+) -> ThresholdsReport:
     """Find each planner's threshold, and what became of it.
+
+    Parameters
+    ----------
+    run
+        Only rounds of this run count, e.g. those of a bisection; None for all.
 
     Raises
     ------
@@ -61,7 +68,7 @@ def thresholds(stacks: StackPair, request: Request, config: Config) -> Threshold
     NoDataError
         If a stack was not measured, or its rounds hold no line.
     """
-    sides = load_sides(stacks, request)
+    sides = load_sides(stacks, request, run)
     found = {tag: sort_rounds(rounds) for tag, rounds in sides.rounds.items()}
     wanted = request.cases(dict.fromkeys(case for cases in found.values() for case in cases))
     found = {
@@ -95,8 +102,8 @@ def thresholds(stacks: StackPair, request: Request, config: Config) -> Threshold
     )
 
 
-def load_sides(stacks: StackPair, request: Request) -> Sides:
-    """Read the rounds of one or two stacks.
+def load_sides(stacks: StackPair, request: Request, run: str | None = None) -> Sides:
+    """Read the rounds of one or two stacks, of one run alone if it is given.
 
     Raises
     ------
@@ -112,14 +119,21 @@ def load_sides(stacks: StackPair, request: Request) -> Sides:
     tree = scan(request.roots)
     machine = tree.choose_machine(tags, request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
-    shared = comparable(loaded.of(tags[0]), loaded.of(tags[-1]))
-    rounds = {tag: [r for r in loaded.of(tag) if setup(r) == shared] for tag in tags}
-    return Sides(stacks, machine, shared, rounds, (*loaded.warnings, *_aside(loaded, rounds)))
+    every = {tag: [r for r in loaded.of(tag) if run in {None, _run_of(r)}] for tag in tags}
+    shared = comparable(every[tags[0]], every[tags[-1]])
+    rounds = {tag: [r for r in found if setup(r) == shared] for tag, found in every.items()}
+    return Sides(stacks, machine, shared, rounds, (*loaded.warnings, *_aside(every, rounds)))
 
 
-def _aside(loaded: Loaded, rounds: Mapping[str, Sequence[Round]]) -> Iterator[str]:
+def _run_of(found: Round) -> str | None:
+    return found.design.run if found.design else None
+
+
+def _aside(
+    every: Mapping[str, Sequence[Round]], rounds: Mapping[str, Sequence[Round]]
+) -> Iterator[str]:
     for tag, used in rounds.items():
-        others = len(loaded.of(tag)) - len(used)
+        others = len(every[tag]) - len(used)
         if others:
             yield f"{counted(others, 'round')} of {tag} with another set-up: not used"
 
