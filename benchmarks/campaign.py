@@ -76,14 +76,19 @@ def campaign_id() -> str:
 
 
 def interleave(
-    tags: Sequence[str], blocks: Sequence[int], draws: random.Random
+    tags: Sequence[str], blocks: Sequence[int], draws: random.Random, *, mixed: bool = False
 ) -> list[tuple[int, str]]:
-    """Return block and tag of each round: every block holds every tag once, in random order."""
+    """Return block and tag of each round: every block holds every tag once.
+
+    Block follows block, each in random order, or all of them `mixed`.
+    """
     order: list[tuple[int, str]] = []
     for block in blocks:
-        shuffled = list(tags)
+        shuffled = [(block, tag) for tag in tags]
         draws.shuffle(shuffled)
-        order += [(block, tag) for tag in shuffled]
+        order += shuffled
+    if mixed:
+        draws.shuffle(order)
     return order
 
 

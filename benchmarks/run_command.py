@@ -173,7 +173,7 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
     pythons = {tag: _python(stack, arguments) for tag, stack in stacks.items()}
     turns = []
     draws = random.Random()  # noqa: S311 - an order, not a secret
-    for block, tag in interleave(plan.stacks, plan.todo, draws):
+    for block, tag in interleave(plan.stacks, plan.todo, draws, mixed=plan.mixed):
         design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks)
         told = round_plan(stacks[tag], plan.cases, replace(options, design=design))
         turns.append(Turn(told, pythons[tag]))

@@ -38,6 +38,10 @@ class StagePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Where round files go.
     machine
         The user's name for this machine; None to make one from the GPU model.
+    mixed
+        Whether all rounds come in one random order, so that the stacks' labels are exchangeable
+        by design. Otherwise block follows block, each in random order, so that what is broken off
+        leaves whole blocks.
     """
 
     run: str
@@ -50,6 +54,7 @@ class StagePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cases: tuple[Case, ...]
     directory: str
     machine: str | None = None
+    mixed: bool = False
     schema: int = STAGE_SCHEMA
 
 

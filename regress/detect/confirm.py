@@ -31,10 +31,20 @@ __all__ = ["Confirmed", "PValues", "Suspect", "confirm", "detect_confirmed"]
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A cell to be confirmed: its fresh times and spreads, both with values on each side."""
+    """A cell to be confirmed.
+
+    Attributes
+    ----------
+    time, spread
+        Of its fresh rounds, with values on each side.
+    every
+        Its times in all rounds, those of the screening too. They serve the claim of equality
+        alone, which is no part of the guarantee; that they were seen before makes it harder.
+    """
 
     time: Strata
     spread: Strata
+    every: Strata
     limits: Limits
 
 
@@ -62,7 +72,7 @@ class Confirmed:
     noisier
         Whether its spread is shown to have grown.
     found
-        Shift of its time.
+        Shift of its time: of all rounds if that is what was asked last, else of the fresh ones.
     """
 
     code: ReasonCode
@@ -91,28 +101,38 @@ def _decide(suspect: Suspect, p: PValues, rule: AbRule) -> Confirmed:
         code = ReasonCode.FASTER
     elif min(p.slower, p.faster) <= rule.screen_alpha:
         code = ReasonCode.NOT_CONFIRMED
-    elif max(abs(found.low), abs(found.high)) <= log1p(suspect.limits.floor):
-        code = ReasonCode.EQUIVALENT
     else:
-        code = ReasonCode.WIDE_INTERVAL
+        found = shift(suspect.every, rule.equivalence_alpha)
+        equal = max(abs(found.low), abs(found.high)) <= log1p(suspect.limits.floor)
+        code = ReasonCode.EQUIVALENT if equal else ReasonCode.WIDE_INTERVAL
     return Confirmed(code, p.adjusted_noisier <= rule.spread_alpha, found, p)
 
 
-def detect_confirmed(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:
+def detect_confirmed(
+    cells: Sequence[Cell], every: Sequence[Cell], config: Config
+) -> Iterator[Finding]:
     """Say what the confirming rounds show of each suspect.
 
-    Every cell must have times on both sides.
+    Parameters
+    ----------
+    cells
+        Suspects with their fresh rounds; each must have times on both sides.
+    every
+        The same with all of their rounds.
     """
     suspects = [
         Suspect(
             _strata(cell, Metric.KERNEL_TIME),
             _strata(cell, Metric.SPREAD),
+            _strata(whole, Metric.KERNEL_TIME),
             limits_of(cell, config),
         )
-        for cell in cells
+        for cell, whole in zip(cells, every, strict=True)
     ]
-    for cell, suspect, told in zip(cells, suspects, confirm(suspects, config.ab), strict=True):
-        yield _time_finding(cell, suspect, told, config)
+    confirmed = confirm(suspects, config.ab)
+    for cell, whole, suspect, told in zip(cells, every, suspects, confirmed, strict=True):
+        equality = told.code in {ReasonCode.EQUIVALENT, ReasonCode.WIDE_INTERVAL}
+        yield _time_finding(whole if equality else cell, suspect, told, config)
         if told.noisier:
             yield spread_finding(cell, config, told.p.adjusted_noisier)
 
@@ -128,6 +148,7 @@ def _time_finding(cell: Cell, suspect: Suspect, told: Confirmed, config: Config)
     measured = measured_of(pairs, told.found, noise, (limits.floor, limits.margin), p_values)
     code, rounds = judged(told.code, cell), rounds_of(pairs)
     wide = code is ReasonCode.WIDE_INTERVAL
+    fresh = "" if wide or code is ReasonCode.EQUIVALENT else " fresh"
     needed = rounds_needed(told.found, rounds, limits.floor, config.ab.most_rounds)
     measured = replace(
         measured,
@@ -140,7 +161,7 @@ def _time_finding(cell: Cell, suspect: Suspect, told: Confirmed, config: Config)
         family=cell.family,
         series=Series(cell.case, Metric.KERNEL_TIME),
         verdict=REASONS[code].verdict,
-        reason=Reason(code, f"{_message(code, measured)}, {rounds} fresh rounds a side"),
+        reason=Reason(code, f"{_message(code, measured)}, {rounds}{fresh} rounds a side"),
         rounds=RoundIds(cell.base.ids(), cell.head.ids()),
         measured=measured,
         evidence=changes(cell, config.evidence),

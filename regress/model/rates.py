@@ -73,7 +73,8 @@ class NullRate(Told, frozen=True):
     Attributes
     ----------
     draws
-        `pooled`: both sides from all rounds of the twins. `across`: base from one twin and head
+        `pooled`: both sides from all rounds of the twins. `held out`: the same, with floors from
+        the other campaigns alone. `across`: base from one twin and head
         from the other, so that their offset in this campaign, or what so few rounds make look
         like one, counts against the gate.
     campaign
@@ -82,6 +83,9 @@ class NullRate(Told, frozen=True):
         Gates with any such verdict.
     alarm
         Gates with REGRESSION or VARIANCE.
+    families
+        Gates with a cell of the family that is called REGRESSION or VARIANCE; empty where an older
+        calibration did not count them.
     undecided
         Gates with an UNDECIDED cell that is not small.
     suspects
@@ -107,6 +111,7 @@ class NullRate(Told, frozen=True):
     mean_rounds: float
     mean_seconds: float
     worst_seconds: float
+    families: dict[str, Rate] = {}
 
 
 class Power(Told, frozen=True):

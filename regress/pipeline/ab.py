@@ -13,7 +13,7 @@ from regress.model.report import CheckReport
 from regress.pipeline.replay import Need, first_stage
 from regress.pipeline.run_report import report_run
 from regress.pipeline.run_state import Sought, State, find_state
-from regress.pipeline.runs import Run
+from regress.pipeline.runs import CONFIRM, Run
 from workloads.record import Case
 from workloads.stage import StagePlan
 
@@ -122,4 +122,5 @@ def _plan(need: Need, sought: Sought, order: Order, run: str, campaign: str) -> 
         cases=need.cases,
         directory=str(order.directory.resolve()),
         machine=request.machine,
+        mixed=need.stage == CONFIRM,
     )

@@ -25,7 +25,15 @@ from regress.pipeline.calibrate_data import (
 )
 from regress.pipeline.calibrate_hidden import HIDDEN, HiddenGate, hidden_power, slowed
 from regress.pipeline.calibrate_noise import campaigns_used, cell_noise, limits_of_twins
-from regress.pipeline.calibrate_null import ACROSS, POOLED, NullGate, null_rates, trace_of
+from regress.pipeline.calibrate_null import (
+    ACROSS,
+    HELD_OUT,
+    POOLED,
+    NullGate,
+    NullOutcome,
+    null_rates,
+    trace_of,
+)
 from regress.pipeline.calibrate_power import PowerGate, PowerOutcome, detectable, power_of
 from regress.pipeline.calibrate_rules import COMPARED, RulesGate, rule_rates
 from regress.pipeline.calibrate_setting import Setting, run_jobs, source_of, workers_of
@@ -189,11 +197,26 @@ class Simulation:
         """Return the rates of gates in which nothing changed, and the first of these gates."""
         numbers = range(self.wanted.gates)
         pooled = self._run(NullGate(self.setting, POOLED), numbers)
-        rates = null_rates(pooled, POOLED)
+        families = tuple(dict.fromkeys(self.setting.families))
+        rates = [*null_rates(pooled, POOLED, families)]
+        if held_out := self._held_out():
+            rates += null_rates(held_out, HELD_OUT, families)
         sided = self.setting.sided(self.config.kernel_time.min_rounds)
         if sided.sources:
-            rates += null_rates(self._run(NullGate(sided, ACROSS), numbers), ACROSS)
-        return rates, trace_of(pooled[:_TRACED])
+            rates += null_rates(self._run(NullGate(sided, ACROSS), numbers), ACROSS, families)
+        return tuple(rates), trace_of(pooled[:_TRACED])
+
+    def _held_out(self) -> list[NullOutcome]:
+        """Simulate each campaign's gates with the floors that all other campaigns give."""
+        found: list[NullOutcome] = []
+        for stratum in self.strata if len(self.strata) > 1 else ():
+            others = [r for r in self.used if r.campaign != stratum.campaign]
+            cells = noise_of(others, self.wanted.twins, self.config)
+            if {*stratum.cases} <= {c.case for c in cells}:
+                setting = setting_of((stratum,), cells, self.wanted, self.config)
+                numbers = range(self.wanted.gates // len(self.strata))
+                found += self._run(NullGate(setting, HELD_OUT), numbers)
+        return found
 
     def hidden(self) -> list[NDArray[np.bool_]]:
         """Return what gates find of passes that are slow now and then."""

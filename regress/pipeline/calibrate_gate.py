@@ -56,16 +56,21 @@ class Gate:
                 break
         return fate
 
-    def suspect(self, cell: int, shift: float = 0.0) -> Suspect:
-        """Return a cell's fresh rounds."""
+    def suspect(self, cell: int, rounds: int, shift: float = 0.0) -> Suspect:
+        """Return a cell's fresh rounds, and all of them: screened in so many rounds a side."""
         base, head = self.fresh
         time: tuple[Floats, Floats] = (base.time[:, cell], head.time[:, cell] + shift)
         spread = (base.spread[:, cell], head.spread[:, cell])
-        return Suspect([time], [spread], self.limits[cell])
+        seen = self.screen[0].time[:rounds, cell], self.screen[1].time[:rounds, cell] + shift
+        every = [np.concatenate(side) for side in zip(seen, time, strict=True)]
+        return Suspect([time], [spread], [(every[0], every[1])], self.limits[cell])
 
     def confirmed(self, shifts: Mapping[int, float]) -> dict[int, Confirmed]:
         """Confirm these cells together, each with its shift."""
-        suspects = [self.suspect(cell, shift) for cell, shift in shifts.items()]
+        suspects = [
+            self.suspect(cell, self.fate(cell, shift).rounds, shift)
+            for cell, shift in shifts.items()
+        ]
         return dict(zip(shifts, confirm(suspects, self.rule), strict=True))
 
 

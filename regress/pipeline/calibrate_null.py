@@ -1,7 +1,7 @@
 """Simulated gates in which nothing changed: how often they say something."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -19,11 +19,12 @@ from regress.model.verdict import Verdict
 from regress.pipeline.calibrate_gate import Fate, decide_gate, draw_gate
 from regress.pipeline.calibrate_setting import Cost, Setting, rate_of
 
-__all__ = ["ACROSS", "POOLED", "NullGate", "NullOutcome", "null_rates", "trace_of"]
+__all__ = ["ACROSS", "HELD_OUT", "POOLED", "NullGate", "NullOutcome", "null_rates", "trace_of"]
 
 POOLED: Final = "pooled"
 ACROSS: Final = "across"
-_PURPOSE: Final = {POOLED: 0, ACROSS: 1}
+HELD_OUT: Final = "held out"
+_PURPOSE: Final = {POOLED: 0, ACROSS: 1, HELD_OUT: 7}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class NullOutcome:
         Of the confirmed cells.
     noisier
         Cells called VARIANCE.
+    families
+        Those with a cell called REGRESSION or VARIANCE.
     undecided
         Cells that are not small and UNDECIDED.
     rounds
@@ -45,6 +48,7 @@ class NullOutcome:
     campaign: str
     codes: Counter[ReasonCode]
     noisier: int
+    families: frozenset[str]
     undecided: int
     rounds: int
     seconds: float
@@ -72,6 +76,11 @@ class NullGate:
             campaign=source.campaign,
             codes=Counter(told.code for told in confirmed.values()),
             noisier=sum(told.noisier for told in confirmed.values()),
+            families=frozenset(
+                setting.families[cell]
+                for cell, told in confirmed.items()
+                if told.noisier or told.code is ReasonCode.SLOWER
+            ),
             undecided=sum(_undecided(t) and setting.large[cell] for cell, t in confirmed.items()),
             rounds=max(fate.rounds for fate in fates),
             seconds=_seconds(fates, setting.rule, source.cost),
@@ -92,16 +101,21 @@ def _seconds(fates: Sequence[Fate], rule: AbRule, cost: Cost) -> float:
     return spent + cost.of(rule.confirm_rounds, suspects)
 
 
-def null_rates(outcomes: Sequence[NullOutcome], draws: str) -> tuple[NullRate, ...]:
+def null_rates(
+    outcomes: Sequence[NullOutcome], draws: str, families: Iterable[str]
+) -> tuple[NullRate, ...]:
     """Return the rates of all gates together, then of each campaign if there are several."""
     campaigns = list(dict.fromkeys(o.campaign for o in outcomes))
     parts = ["", *campaigns] if len(campaigns) > 1 else [""]
     return tuple(
-        _rate([o for o in outcomes if part in {"", o.campaign}], draws, part) for part in parts
+        _rate([o for o in outcomes if part in {"", o.campaign}], draws, part, families)
+        for part in parts
     )
 
 
-def _rate(outcomes: Sequence[NullOutcome], draws: str, campaign: str) -> NullRate:
+def _rate(
+    outcomes: Sequence[NullOutcome], draws: str, campaign: str, families: Iterable[str]
+) -> NullRate:
     gates = len(outcomes)
     slower = [o.codes[ReasonCode.SLOWER] > 0 for o in outcomes]
     noisier = [o.noisier > 0 for o in outcomes]
@@ -115,6 +129,7 @@ def _rate(outcomes: Sequence[NullOutcome], draws: str, campaign: str) -> NullRat
         improvement=rate_of(sum(o.codes[ReasonCode.FASTER] > 0 for o in outcomes), gates),
         variance=rate_of(sum(noisier), gates),
         alarm=rate_of(sum(a or b for a, b in zip(slower, noisier, strict=True)), gates),
+        families={f: rate_of(sum(f in o.families for o in outcomes), gates) for f in families},
         undecided=rate_of(sum(o.undecided > 0 for o in outcomes), gates),
         suspects=rate_of(sum(n > 0 for n in suspects), gates),
         mean_suspects=fmean(suspects),

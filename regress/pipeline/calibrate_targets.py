@@ -5,7 +5,7 @@ from typing import Final
 
 from regress.model.calibration import CampaignUsed, Target
 from regress.model.rates import Group, NullRate, Power, Rate, RuleRate, Scenario
-from regress.pipeline.calibrate_null import POOLED
+from regress.pipeline.calibrate_null import ACROSS
 from regress.pipeline.calibrate_power import FLOORS
 from regress.pipeline.calibrate_rules import AB
 
@@ -52,12 +52,12 @@ def _recorded(campaigns: Sequence[CampaignUsed]) -> Target:
 
 
 def _null(null: Sequence[NullRate]) -> Iterator[Target]:
-    """Hold only pooled draws to a target: in the others chance counts as a difference."""
+    """Hold no draws across the twins to a target: there chance counts as a difference."""
     for rate in null:
-        if rate.draws == POOLED and not rate.campaign:
-            name = "gates in which nothing changed with a false REGRESSION or VARIANCE"
+        if rate.draws != ACROSS and not rate.campaign:
+            name = f"null gates with a false REGRESSION or VARIANCE, {rate.draws}"
             yield _at_most(name, rate.alarm, _ALARMS)
-            name = "gates in which nothing changed with an UNDECIDED cell that is not small"
+            name = f"null gates with an UNDECIDED cell that is not small, {rate.draws}"
             yield _at_most(name, rate.undecided, _UNDECIDED)
 
 
@@ -73,7 +73,9 @@ def _power(power: Sequence[Power]) -> Iterator[Target]:
         name, required = f"power at {planted}, {group} cells", f"at least {least:.0%}"
         found = alone.get((planted, group))
         if found is None:
-            yield Target(name, required, "no such cell", met=None)
+            others = alone.get((FLOORS, ALL_SMALL)) if group is Group.SMALL else None
+            told = f"; all small cells at {FLOORS}: {others.share:.1%}" if others else ""
+            yield Target(name, required, f"no such cell{told}", met=None)
         else:
             share = found.share
             yield Target(name, required, f"{share:.1%}", share >= least)

@@ -107,7 +107,11 @@ def replay(run: Run, wanted: Mapping[Case, str], noise: Noise, config: Config) -
         suspects += _with(looks, Screened.SUSPECT)
         still = tuple(_with(looks, Screened.OPEN))
     if suspects or still:
-        _confirm(told, run, _cells_to_confirm(run, {*suspects, *still}, wanted, noise), config)
+        stage, cases = run.stages.get(CONFIRM), sorted({*suspects, *still})
+        fresh = [stage] if stage else []
+        cells = _cells(cases, wanted, fresh, noise)
+        every = _cells(cases, wanted, [*screened, *fresh], noise)
+        _confirm(told, stage, cells, every, config)
     return told
 
 
@@ -128,13 +132,6 @@ def _cells(
         )
         for case in cases
     )
-
-
-def _cells_to_confirm(
-    run: Run, suspects: Iterable[Case], wanted: Mapping[Case, str], noise: Noise
-) -> tuple[Cell, ...]:
-    stage = run.stages.get(CONFIRM)
-    return _cells(sorted(suspects), wanted, [stage] if stage else [], noise)
 
 
 def _need(name: str, blocks: int, cases: tuple[Case, ...], stage: Stage | None) -> Need | None:
@@ -167,15 +164,23 @@ def _seconds(stage: Stage) -> float:
     return round(sum(r.seconds.get("total", 0.0) for r in stage.every), 1)
 
 
-def _confirm(told: Replay, run: Run, cells: Sequence[Cell], config: Config) -> None:
-    stage, cases = run.stages.get(CONFIRM), tuple(cell.case for cell in cells)
+def _confirm(
+    told: Replay,
+    stage: Stage | None,
+    cells: Sequence[Cell],
+    every: Sequence[Cell],
+    config: Config,
+) -> None:
+    """Decide about the suspects: `cells` have their fresh rounds, `every` all of them."""
+    cases = tuple(cell.case for cell in cells)
     told.need = _need(CONFIRM, config.ab.confirm_rounds, cases, stage)
     families = {cell.case: cell.family for cell in cells}
     if stage is None or told.need is not None:
         told.findings += _undecided(cases, families, told.need)
         return
-    timed = [cell for cell in cells if look_at(cell, config)]
-    findings = list(detect_confirmed(timed, config))
+    timed = [n for n, cell in enumerate(cells) if look_at(cell, config)]
+    pairs = [[side[n] for n in timed] for side in (cells, every)]
+    findings = list(detect_confirmed(pairs[0], pairs[1], config))
     told.findings += findings
     told.findings += _undecided([c for c in cases if c not in stage.cases], families, None)
     equal = sum(f.reason.code is ReasonCode.EQUIVALENT for f in findings)

@@ -29,6 +29,7 @@ def tables_of(told: Calibration) -> Iterator[Table]:
     yield _campaigns(told.campaigns)
     yield _noise(told)
     yield _null(told.null)
+    yield _families(told.null)
     yield from _powers(told)
     yield _offsets(told.offsets)
     yield _uniformity(told)
@@ -140,7 +141,20 @@ def _null(null: Sequence[NullRate]) -> Table:
         ),
         tuple(rows),
         "In brackets the 95 % upper bound. pooled: both sides from the rounds of both "
-        "byte-identical stacks; across: base from one of them and head from the other.",
+        "byte-identical stacks; held out: the same, with floors from the other campaigns alone; "
+        "across: base from one of the stacks and head from the other.",
+    )
+
+
+def _families(null: Sequence[NullRate]) -> Table:
+    rates = [n for n in null if not n.campaign]
+    names = dict.fromkeys(name for n in rates for name in n.families)
+    return Table(
+        "null-family",
+        "Gates in which nothing changed, with a REGRESSION or VARIANCE in a family",
+        ("family", *(n.draws for n in rates)),
+        tuple((name, *(_bounded(n.families[name]) for n in rates)) for name in names),
+        "In brackets the 95 % upper bound.",
     )
 
 

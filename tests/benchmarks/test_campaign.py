@@ -253,6 +253,15 @@ def test_blocks_differ_in_order() -> None:
     assert {tuple(order[i : i + 2]) for i in range(0, 60, 2)} == {("a", "b"), ("b", "a")}
 
 
+def test_mixed_rounds_come_in_any_order() -> None:
+    """Every arrangement of the stacks' labels is as likely, also those that no blocks give."""
+    draws = random.Random(1)  # noqa: S311
+    orders = (interleave(["a", "b"], (1, 2), draws, mixed=True) for _ in range(3000))
+    seen = Counter("".join(tag for _, tag in order) for order in orders)
+    assert set(seen) == {"aabb", "abab", "abba", "baab", "baba", "bbaa"}
+    assert min(seen.values()) > 400
+
+
 def test_campaigns_are_told_apart() -> None:
     """Two campaigns that begin in one second have different ids."""
     assert campaign_id() != campaign_id()

@@ -67,6 +67,7 @@ def test_a_regression_is_confirmed_by_fresh_rounds(tmp_path: Path) -> None:
     lab = Lab(tmp_path, factors={CASE: 1.05})
     report = run_ab(lab)
     assert report.exit_code is ExitCode.REGRESSION
+    assert [plan.mixed for plan in lab.plans] == [False] * (len(lab.plans) - 1) + [True]
     assert lab.plans[-1].stage == "confirm"
     assert lab.plans[-1].cases == (CASE,)
     measured = _time(report).measured

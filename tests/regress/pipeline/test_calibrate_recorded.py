@@ -148,7 +148,7 @@ def test_thousands_of_null_gates_hold_the_family_wise_rate(told: Calibration, dr
     fresh = fresh.sided(CONFIG.kernel_time.min_rounds) if draws == ACROSS else fresh
     with workers_of(2) as executor:
         gates = run_jobs(NullGate(fresh, draws), range(GATES), executor)
-    alarms = null_rates(gates, draws)[0].alarm
+    alarms = null_rates(gates, draws, fresh.families)[0].alarm
     most = acceptable(RATE, GATES, CONFIDENCE)
     assert most == 39
     assert alarms.hits <= most

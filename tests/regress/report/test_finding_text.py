@@ -37,7 +37,7 @@ def test_what_follows_from_other_facts_is_folded() -> None:
         Change("splits_kv", base=True, head=False),
         Change("chunk_tokens", 4096, None),
         Change("q_tile", 16, None),
-        Change("warnings", None, "throttled"),
+        Change("work_items", 66, 12),
     ]
     told = "resolved_backend fa2 -> fa3; splits_kv yes -> no; chunk_tokens 4096 -> none"
     assert _lines(*changes)[1] == f"      slower; {told}; 2 more: --all [slower]"
