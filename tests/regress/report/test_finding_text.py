@@ -41,7 +41,7 @@ def test_what_follows_from_other_facts_is_folded() -> None:
     ]
     told = "resolved_backend fa2 -> fa3; splits_kv yes -> no; chunk_tokens 4096 -> none"
     assert _lines(*changes)[1] == f"      slower; {told}; 2 more: --all [slower]"
-    full = f"{told}; q_tile 16 -> none; warnings none -> throttled"
+    full = f"{told}; q_tile 16 -> none; work_items 66 -> 12"
     assert _lines(*changes, everything=True)[1] == f"      slower; {full} [slower]"
 
 
