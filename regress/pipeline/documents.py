@@ -7,20 +7,41 @@ from typing import Final
 from regress.config import load_config
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.model.thresholds import StackPair, ThresholdsReport
+from regress.pipeline.claims import evidence_of, judge_claims
 from regress.pipeline.recorded import Recorded, load_recorded
+from regress.pipeline.request import ANY_TIER, Request
+from regress.pipeline.thresholds import thresholds
 from regress.report import readme_tables
+from regress.report.claims_markdown import render_claims
 from regress.report.json import render_schema
 from regress.report.picture import drawn_from, fingerprint, render_picture
 from regress.report.settings import render_thresholds
 from regress.report.tables import render_reasons, render_verdicts, render_waiver_states
+from regress.report.thresholds_markdown import render_threshold_tables
+from regress.store.tree import RECORDED
 
-__all__ = ["DOCS", "PICTURE", "README", "fill", "generated", "readme_blocks", "write_documents"]
+__all__ = [
+    "DOCS",
+    "PICTURE",
+    "README",
+    "fill",
+    "generated",
+    "judged_pages",
+    "readme_blocks",
+    "write_documents",
+]
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 README: Final = DOCS.parents[1] / "README.md"
 PICTURE: Final = "decode-cliffs.svg"
 _RULES: Final = "decision-rules.md"
 _WAIVERS: Final = "waivers.md"
+_CLAIMS: Final = "claims.md"
+_CLAIMED_OF: Final = "v0.6.1"
+"""The release that article A measured."""
+_THRESHOLDS: Final = "thresholds.md"
+_MOVED: Final = StackPair("v0.5.3", "v0.6.4")
 
 
 def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, ...]:
@@ -36,6 +57,7 @@ def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, .
     recorded = load_recorded()
     picture = folder / PICTURE
     texts = {folder / name: text for name, text in generated(folder).items()}
+    texts |= {folder / name: text for name, text in judged_pages(recorded, folder).items()}
     texts[readme] = fill(readme.read_text(encoding="utf-8"), readme_blocks(recorded))
     if not picture.is_file() or drawn_from(picture.read_text()) != fingerprint(recorded.sweep):
         texts[picture] = render_picture(recorded.sweep)
@@ -57,6 +79,23 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         _WAIVERS: fill((folder / _WAIVERS).read_text(encoding="utf-8"), states),
         "check.schema.json": render_schema(CheckReport),
         "backends.schema.json": render_schema(BackendsReport),
+        "thresholds.schema.json": render_schema(ThresholdsReport),
+    }
+
+
+def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
+    """Return what the pages about thresholds and claims should hold, by file name."""
+    config = load_config()
+    command = f"python -m regress thresholds {_MOVED.base} {_MOVED.head} --recorded"
+    moved = thresholds(_MOVED, Request((RECORDED,), None, ANY_TIER, None, command), config)
+    claims = judge_claims(evidence_of(recorded.rounds[_CLAIMED_OF], config))
+    blocks = {
+        _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
+        _CLAIMS: {"claims": render_claims(claims)},
+    }
+    return {
+        name: fill((folder / name).read_text(encoding="utf-8"), of_page)
+        for name, of_page in blocks.items()
     }
 
 

@@ -1,15 +1,16 @@
 """`thresholds` as Markdown, for a comment on a pull request or the summary of a job."""
 
+from collections import Counter
 from itertools import groupby
 
 from regress.model.thresholds import ThresholdsReport
-from regress.model.verdict import Verdict
+from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.markdown import LIMIT, Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
 from regress.report.thresholds_rows import HEADER, render_action, render_rows
 from regress.report.view import View
 
-__all__ = ["render_thresholds_markdown"]
+__all__ = ["render_threshold_tables", "render_thresholds_markdown"]
 
 
 def render_thresholds_markdown(report: ThresholdsReport, view: View) -> str:
@@ -18,10 +19,7 @@ def render_thresholds_markdown(report: ThresholdsReport, view: View) -> str:
     stacks = report.stacks
     pair = " → ".join(literal(tag) for tag in (stacks.base, stacks.head) if tag)
     headline = (f"### {report.verdict}: {pair}", "", escaped(render_action(report)))
-    tables = (
-        Block(literal(title), [row(map(escaped, cells)) for _, cells in rows], table(*HEADER))
-        for title, rows in groupby(render_rows(report), key=lambda pair: pair[0])
-    )
+    tables = _tables(report)
     found = [
         f"- {f.verdict} {literal(str(f.axis))} ({literal(f.stack)}): {escaped(f.reason.message)}"
         for f in report.findings
@@ -42,3 +40,21 @@ def render_thresholds_markdown(report: ThresholdsReport, view: View) -> str:
         Block("", (), (fenced(report.command),)),
     )
     return fit(blocks, LIMIT)
+
+
+def _tables(report: ThresholdsReport) -> list[Block]:
+    return [
+        Block(literal(title), [row(map(escaped, cells)) for _, cells in rows], table(*HEADER))
+        for title, rows in groupby(render_rows(report), key=lambda pair: pair[0])
+    ]
+
+
+def render_threshold_tables(report: ThresholdsReport) -> str:
+    """Return the verdict and every table, for a page of the documentation."""
+    pair = " -> ".join(tag for tag in (report.stacks.base, report.stacks.head) if tag)
+    counts = Counter(f.verdict for f in report.findings)
+    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
+    first = f"{pair}: {report.verdict} (findings: {told})."
+    return (
+        "\n\n".join((first, *(block.render(len(block.rows)) for block in _tables(report)))) + "\n"
+    )

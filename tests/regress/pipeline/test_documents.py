@@ -13,6 +13,7 @@ from regress.pipeline.documents import (
     README,
     fill,
     generated,
+    judged_pages,
     readme_blocks,
     write_documents,
 )
@@ -42,6 +43,12 @@ def test_readme_is_current(recorded: Recorded) -> None:
     assert fill(text, blocks) == text, STALE
 
 
+def test_thresholds_and_claims_are_current(recorded: Recorded) -> None:
+    """The pages about thresholds and claims say what the recorded rounds say today."""
+    for name, text in judged_pages(recorded).items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, STALE
+
+
 def test_picture_is_current(recorded: Recorded) -> None:
     """The picture was drawn from what the recorded rounds hold today."""
     assert drawn_from((DOCS / PICTURE).read_text()) == fingerprint(recorded.sweep), STALE
@@ -57,14 +64,16 @@ def test_tables_hold_every_threshold_and_code() -> None:
 def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     """Stale tables are replaced, the prose around them stays, a current picture is not drawn."""
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
-    waivers = tmp_path / "waivers.md"
+    waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
+    claims.write_text("before\n<!-- claims -->\nstale\n<!-- end -->\nafter\n")
+    moved.write_text("before\n<!-- recorded-thresholds -->\nstale\n<!-- end -->\nafter\n")
     waivers.write_text("before\n<!-- waiver-states -->\nstale\n<!-- end -->\nafter\n")
     rules.write_text("before\n<!-- reasons -->\nstale\n<!-- end -->\nafter\n")
     readme.write_text("before\n<!-- checks -->\nstale\n<!-- end -->\nafter\n")
     picture.write_bytes((DOCS / PICTURE).read_bytes())
     written = write_documents(tmp_path, readme)
     assert picture not in written
-    for page in (rules, readme, waivers):
+    for page in (rules, readme, waivers, claims, moved):
         assert page in written
         text = page.read_text()
         assert "stale" not in text
