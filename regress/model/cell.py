@@ -125,5 +125,8 @@ class Cell:
 def _numbers(
     side: Side, campaign: str | None, read: Callable[[CaseRecord], float | None]
 ) -> tuple[float, ...]:
-    found = (read(o.record) for o in side.chosen if campaign in {None, o.campaign})
-    return tuple(number for number in found if number is not None)
+    if campaign is None:
+        found = [read(o.record) for o in side.chosen]
+    else:
+        found = [read(o.record) for o in side.chosen if o.campaign == campaign]
+    return tuple([number for number in found if number is not None])

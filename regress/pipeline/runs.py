@@ -30,22 +30,20 @@ class Stage:
         broken off and measured again has its partners there.
     every
         All rounds, those without a partner too.
+    cases
+        Every case that some round holds: all rounds should hold it.
     """
 
     name: str
     blocks: int
     whole: Mapping[int, tuple[Round, Round]]
     every: tuple[Round, ...]
+    cases: frozenset[Case]
 
     @property
     def missing(self) -> tuple[int, ...]:
         """Numbers of the planned blocks that are not whole."""
         return tuple(n for n in range(1, self.blocks + 1) if n not in self.whole)
-
-    @property
-    def cases(self) -> frozenset[Case]:
-        """Every case that some round holds: all rounds should hold it."""
-        return frozenset(record.case for r in self.every for record in r.cases)
 
     @property
     def leftovers(self) -> tuple[str, ...]:
@@ -136,4 +134,5 @@ def _stage(name: str, rounds: Sequence[Round], base: str) -> Stage:
     for (block, _), pair in sides.items():
         if len(pair) == 2:  # noqa: PLR2004 - base and head
             whole.setdefault(block, (pair[True], pair[False]))
-    return Stage(name, max(planned), dict(sorted(whole.items())), tuple(rounds))
+    cases = frozenset(record.case for r in rounds for record in r.cases)
+    return Stage(name, max(planned), dict(sorted(whole.items())), tuple(rounds), cases)
