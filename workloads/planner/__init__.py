@@ -55,7 +55,7 @@ def plan_batch(
         KV lengths, shape, query length.
     version
         Release of the backend's library; None for the newest rules known. For FlashAttention-3 it
-        may also be the name of a rule set, see `Fa3Rules`.
+        may also be the name of a rule set, see `Fa3Rules`; of FlashAttention-2 one is known.
     occupancy
         CTAs of FlashInfer's CUDA-core decode kernel that an SM holds; None to take what is known.
 

@@ -121,7 +121,8 @@ class Plan:
     packed
         Whether a query tile holds all query heads that share a KV head.
     padded_batch
-        Length of the grid along its items, padding included; None for persistent kernels.
+        Length of FlashInfer's grid along its items, padding included; None for persistent kernels
+        and FlashAttention.
     heads
         CTAs of each item: KV heads where `packed`, else query heads.
     grid

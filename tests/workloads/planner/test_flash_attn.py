@@ -37,6 +37,11 @@ def test_split_counts_that_change_no_chunk_are_skipped() -> None:
     assert most_even_splits(9, 108, 64, skip_equal=True) == 10
 
 
+def test_there_are_at_most_128_splits() -> None:
+    """One tile on 132 SMs fills 97 % with 128 splits, of which 109 are the first 85 %."""
+    assert most_even_splits(1, 132, 1000, skip_equal=False) == 109
+
+
 @pytest.mark.parametrize(("tiles", "full"), [(105, False), (106, True)])
 def test_sms_are_full_from_80_percent_on(tiles: int, *, full: bool) -> None:
     """0.8 · 132 is 105.6."""
@@ -106,6 +111,9 @@ def test_without_splits_packing_is_what_was_asked() -> None:
         (118, 4, False, False),
         (64, 4, False, True),
         (64, 1, True, False),
+        # Filled 0.923 and 0.885 times as well.
+        (236, 13, False, False),
+        (225, 13, False, True),
     ],
 )
 def test_packing_follows_how_well_tiles_are_filled(
@@ -115,6 +123,22 @@ def test_packing_follows_how_well_tiles_are_filled(
     batch = Batch((4096,) * 64, AttentionShape(8 * group, 8), q_len)
     call = Fa3Call(num_splits=1, varlen_q=varlen_q)
     assert plan_flash_attn_3(batch, H200, call).packed is packed
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"),
+    [
+        ("fa3-varlen", True),
+        ("fa3-varlen-metadata", True),
+        ("fa3-kvcache-metadata", False),
+        (kvcache_name("auto", "1"), False),
+        (kvcache_name("true", "1"), True),
+    ],
+)
+def test_only_the_variable_length_call_always_packs(name: str, *, packed: bool) -> None:
+    """A cache with one query length for all is told apart: 128 query tokens fill a tile alone."""
+    batch = Batch((512,) * 64, LLAMA3, q_len=128)
+    assert plan_batch(name, batch, H200).packed is packed
 
 
 def test_metadata_computed_ahead_saves_the_preparing_kernel() -> None:
@@ -149,6 +173,7 @@ def test_kv_beyond_the_l2_cache_may_be_split_for_very_many_query_tiles() -> None
         (192, DType.BF16, False, Tile(128, 112)),
         (256, DType.BF16, False, Tile(128, 80)),
         (128, DType.FP8, True, Tile(128, 224)),
+        (192, DType.FP8, True, Tile(128, 160)),
         (256, DType.FP8, False, Tile(128, 128)),
     ],
 )
@@ -174,6 +199,23 @@ def test_flash_attention_2_splits_the_whole_batch_alike() -> None:
     assert plan.splits == (3,) * 22
     assert plan.grid == (1, 3, 22 * 4)
     assert plan.items().kv_tokens.tolist()[3:6] == [128, 128, 44]
+
+
+def test_flash_attention_2_packs_single_query_tokens_only() -> None:
+    """With two query tokens each query head reads its KV on its own."""
+    shape = replace(QWEN3, page_size=256)
+    plans = [plan_batch("flash-attn-paged", Batch((9000,), shape, q), H200) for q in (1, 2)]
+    assert [(p.packed, p.heads) for p in plans] == [(True, 4), (False, 32)]
+
+
+def test_flash_attention_2_cuts_a_request_before_it_masks_it() -> None:
+    """Chunks are of the whole request, so the first query tile leaves the last ones empty."""
+    shape = AttentionShape(1, 1, page_size=256)
+    batch = Batch((512,), shape, q_len=512, causal=True)
+    items = plan_batch("flash-attn-paged", batch, H200).items()
+    first = items.kv_tokens[items.q_tile == 0]
+    assert first.tolist() == [64, 0, 0, 0]
+    assert items.kv_tokens[items.q_tile == 7].tolist() == [128] * 4
 
 
 def test_flash_attention_2_stops_splitting_at_80_percent() -> None:

@@ -115,14 +115,20 @@ def test_fa3_gives_every_query_head_its_own_items() -> None:
     assert model.items().kv_tokens.tolist() == sorted(model.batch.kv_lens, reverse=True)
 
 
-def test_fa3_shares_one_schedule_among_heads_when_there_are_many_tiles() -> None:
+@pytest.mark.parametrize(("q_len", "rows"), [(4096 * 128, 1), (4096 * 128 + 1, 32)])
+def test_fa3_shares_one_schedule_among_heads_when_there_are_many_tiles(
+    q_len: int, rows: int
+) -> None:
     """Beyond 4,096 query tiles a head the grid has a row for each query head."""
-    batch = Batch((200_000, 200_000), QWEN3, q_len=200_000, causal=True)
-    tiles = -(-400_000 // 128) + 1
-    assert tiles < 4096
-    assert plan_batch("flashinfer-prefill-fa3", batch, H200).grid == (132, 1, 1)
-    longer = replace(batch, kv_lens=(300_000,) * 2, q_len=300_000)
-    assert plan_batch("flashinfer-prefill-fa3", longer, H200).grid == (132, 32, 1)
+    batch = Batch((600_000,), QWEN3, q_len=q_len, causal=True)
+    assert plan_batch("flashinfer-prefill-fa3", batch, H200).grid == (132, rows, 1)
+
+
+@pytest.mark.parametrize(("head_dim", "tile"), [(64, 192), (128, 128), (256, 128)])
+def test_fa3_tiles_are_taller_for_narrow_heads(head_dim: int, tile: int) -> None:
+    """192 query tokens for head dimension 64, else 128."""
+    batch = Batch((4096,), AttentionShape(8, 8, head_dim), q_len=256)
+    assert plan_batch("flashinfer-prefill-fa3", batch, H200).q_tile == tile
 
 
 def test_fa3_starts_with_the_tiles_that_see_most() -> None:
