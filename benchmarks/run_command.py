@@ -174,7 +174,8 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
     turns = []
     draws = random.Random()  # noqa: S311 - an order, not a secret
     for block, tag in interleave(plan.stacks, plan.todo, draws, mixed=plan.mixed):
-        design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks)
+        number = len(plan.cases)
+        design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks, number)
         told = round_plan(stacks[tag], plan.cases, replace(options, design=design))
         turns.append(Turn(told, pythons[tag]))
     if not turns:

@@ -277,6 +277,8 @@ class Design(_Record, frozen=True):
         Tags of the stacks of every block: each block has one round of each, in random order.
     block, blocks
         This round's block, from 1, and how many the stage was planned to have.
+    cases
+        How many cases the round was to hold; 0 where an older suite did not say.
     """
 
     run: str
@@ -284,6 +286,7 @@ class Design(_Record, frozen=True):
     stacks: tuple[str, ...]
     block: int
     blocks: int
+    cases: int = 0
 
 
 class Round(_Record, frozen=True):

@@ -107,6 +107,9 @@ def _misfit(found: Round) -> str | None:
         return f"has a start {found.started_at!r} that is no UTC time in ISO 8601"
     if found.design and (problem := _misplaced(found.design, found.stack.tag)):
         return problem
+    planned, held = found.design.cases if found.design else 0, len(found.cases)
+    if planned not in {0, held}:
+        return f"holds {held} cases and {planned} were planned"
     return None if found.cases else "holds no case"
 
 

@@ -70,7 +70,7 @@ class Lab:
 
     def _round(self, plan: StagePlan, tag: str, block: int) -> Round:
         started_at = f"2026-01-{self.seed:02d}T00:{self._count // 60:02d}:{self._count % 60:02d}Z"
-        design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks)
+        design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks, len(plan.cases))
         return make_round(
             tag,
             self._count,

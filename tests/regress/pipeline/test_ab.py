@@ -307,26 +307,29 @@ def test_copies_of_a_round_add_no_confidence(tmp_path: Path) -> None:
     assert any("counted once" in warning for warning in again.warnings)
 
 
-@pytest.fixture(scope="module")
-def red(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with a regression, an improvement and a broken case."""
+@pytest.fixture(scope="module", params=["slow", "slow now and then", "wrong"])
+def red(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that failed for one reason."""
     root = tmp_path_factory.mktemp("red")
-    factors = {CASE: 1.05, CASES[1]: 0.9}
-    report = run_ab(Lab(root, factors=factors, alter={CASES[2]: changed(error=0.5)}))
-    assert report.exit_code is ExitCode.REGRESSION
+    lab = {
+        "slow": Lab(root, factors={CASE: 1.05, CASES[1]: 0.9}),
+        "slow now and then": Lab(root, slow_passes={CASE: 3}),
+        "wrong": Lab(root, alter={CASE: changed(error=0.5)}),
+    }[request.param]
+    assert run_ab(lab).exit_code is ExitCode.REGRESSION
     return root
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_removing_rounds_or_cells_never_makes_a_pass(
     red: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """Whatever is taken away of a run that failed: it does not pass."""
     rounds = [load_round(path) for path in _files(red)]
-    gone = data.draw(st.sets(st.sampled_from([r.id for r in rounds]), max_size=12))
+    ids = st.sets(st.sampled_from([r.id for r in rounds]), max_size=12)
+    gone, where = data.draw(ids), data.draw(ids)
     cut = data.draw(st.sets(st.sampled_from(CASES), max_size=2))
-    where = data.draw(st.sets(st.sampled_from([r.id for r in rounds]), max_size=12))
     left = [_without(r, cut) if r.id in where else r for r in rounds if r.id not in gone]
     root = tmp_path_factory.mktemp("left")
     write_rounds(root, left)

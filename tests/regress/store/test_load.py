@@ -143,3 +143,17 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(UsageError, match="is no regular file"):
         load_round(pipe)
+
+
+@pytest.mark.parametrize(("planned", "fits"), [(1, True), (0, True), (2, False)])
+def test_a_round_holds_as_many_cases_as_were_planned(
+    tmp_path: Path, planned: int, *, fits: bool
+) -> None:
+    """A case that was cut out of every round would otherwise be missed by nobody."""
+    design = Design("run", "screen-1", ("v1", "v2"), 1, 4, planned)
+    (path,) = write_rounds(tmp_path, [make_round("v1", 1, [measured(CASE, 1.0)], design=design)])
+    if fits:
+        assert load_round(path).design == design
+        return
+    with pytest.raises(UsageError, match="holds 1 cases and 2 were planned"):
+        load_round(path)
