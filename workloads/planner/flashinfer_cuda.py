@@ -8,34 +8,15 @@ PartitionPagedKVCacheBinarySearchMinNumPagePerBatch, DecodePlan), and decode.cuh
 from typing import Final
 
 from workloads.devices import Device
+from workloads.planner.occupancy import known_occupancy
 from workloads.planner.plan import Batch, Plan, Schedule
 from workloads.planner.search import MERGE_KERNEL, minimum_pages, smallest_chunk
-from workloads.shape import AttentionShape, DType
 
 __all__ = ["known_occupancy", "plan_flashinfer_cuda"]
 
 _KERNEL: Final = "flashinfer::BatchDecodeWithPagedKVCacheKernel"
 _GROUPS: Final = (1, 2, 3, 4, 8)
 """DISPATCH_GQA_GROUP_SIZE in include/flashinfer/utils.cuh, releases 0.5.0 to 0.6.4."""
-_HOPPER_OCCUPANCY: Final = {
-    DType.BF16: {1: 6, 2: 9, 3: 9, 4: 8, 8: 9},
-    DType.FP8: {1: 6, 2: 7, 3: 7, 4: 6, 8: 7},
-}
-"""CTAs on an SM, by KV type and group, for BF16 queries and head dimension 128.
-
-What cudaOccupancyMaxActiveBlocksPerMultiprocessor says follows from 128 threads, shared memory
-(see the source above) and registers a thread, read from the code that nvcc 13.0 makes for sm_90a
-of releases 0.5.3, 0.6.1 and 0.6.4: 72, 52, 56, 59 and 56 with BF16 KV, 76, 72, 72, 77 and 72 with
-FP8 KV. Recorded plans in serving mode say the same of groups 4 and 8 with BF16 KV.
-"""
-_HOPPER_HEAD_DIM: Final = 128
-
-
-def known_occupancy(shape: AttentionShape, device: Device) -> int | None:
-    """Return how many CTAs of the decode kernel an SM holds; None where nobody looked."""
-    if not device.hopper or shape.head_dim != _HOPPER_HEAD_DIM or shape.dtype is not DType.BF16:
-        return None
-    return _HOPPER_OCCUPANCY.get(shape.kv_dtype, {}).get(shape.group)
 
 
 def plan_flashinfer_cuda(

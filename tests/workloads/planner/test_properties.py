@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from workloads.backend import BACKENDS
 from workloads.devices import DEVICES, Device, parse_device
 from workloads.planner import Batch, Plan, plan_batch
-from workloads.planner.flashinfer_cuda import known_occupancy
 from workloads.planner.flashinfer_fa2 import fa2_budget
+from workloads.planner.occupancy import known_occupancy
 from workloads.planner.search import minimum_pages
 from workloads.shape import AttentionShape
 
