@@ -21,13 +21,22 @@ _KIB: Final = 1024
 
 _Registers = dict[DType, dict[int, int]]
 _REGISTERS: Final[dict[tuple[int, int], _Registers]] = {
-    (8, 0): {DType.BF16: {1: 72, 2: 58, 3: 65, 4: 64, 8: 64}},
-    (8, 9): {DType.BF16: {1: 72, 2: 56, 3: 60, 4: 63, 8: 64}},
+    (8, 0): {
+        DType.BF16: {1: 72, 2: 58, 3: 65, 4: 64, 8: 64},
+        DType.FP8: {1: 86, 2: 80, 3: 79, 4: 80, 8: 86},
+    },
+    (8, 9): {
+        DType.BF16: {1: 72, 2: 56, 3: 60, 4: 63, 8: 64},
+        DType.FP8: {1: 72, 2: 72, 3: 72, 4: 80, 8: 72},
+    },
     (9, 0): {
         DType.BF16: {1: 72, 2: 52, 3: 56, 4: 59, 8: 56},
         DType.FP8: {1: 76, 2: 72, 3: 72, 4: 77, 8: 72},
     },
-    (10, 0): {DType.BF16: {1: 72, 2: 56, 3: 56, 4: 56, 8: 63}},
+    (10, 0): {
+        DType.BF16: {1: 72, 2: 56, 3: 56, 4: 56, 8: 63},
+        DType.FP8: {1: 72, 2: 72, 3: 72, 4: 72, 8: 80},
+    },
 }
 """Registers of a thread, by compute capability, KV type and group."""
 _SM: Final = {

@@ -10,13 +10,16 @@ from workloads.shape import AttentionShape, DType
 @pytest.mark.parametrize(
     ("device", "kv_dtype", "by_group"),
     [
-        # Worked out with CUDA's occupancy calculator rules: registers are the limit, but for
-        # group 1 with BF16 KV, whose CTAs take 36 KiB of shared memory.
+        # By the rules of CUDA's occupancy calculator: registers are the limit, but for group 1,
+        # whose CTAs take 36 KiB of shared memory with BF16 KV and 18 KiB with FP8 KV.
         ("h200", DType.BF16, {1: 6, 2: 9, 3: 9, 4: 8, 8: 9}),
         ("h200", DType.FP8, {1: 6, 2: 7, 3: 7, 4: 6, 8: 7}),
         ("a100", DType.BF16, {1: 4, 2: 8, 3: 7, 4: 8, 8: 8}),
         ("l40s", DType.BF16, {1: 2, 2: 9, 3: 8, 4: 8, 8: 8}),
         ("b200", DType.BF16, {1: 6, 2: 9, 3: 9, 4: 9, 8: 8}),
+        ("a100", DType.FP8, {1: 5, 2: 6, 3: 6, 4: 6, 8: 5}),
+        ("l40s", DType.FP8, {1: 5, 2: 7, 3: 7, 4: 6, 8: 7}),
+        ("b200", DType.FP8, {1: 7, 2: 7, 3: 7, 4: 7, 8: 6}),
     ],
 )
 def test_occupancy_follows_from_registers_and_shared_memory(
