@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping
 
+from regress.config import ThresholdsRule
 from regress.model.thresholds import Bracket
 
 __all__ = ["narrowed", "next_batches"]
 
 
-def narrowed(known: Mapping[int, bool], smallest: int, largest: int) -> Bracket:
+def narrowed(known: Mapping[int, bool], rule: ThresholdsRule) -> Bracket:
     """Return where splitting ends, from whether it happens at some batch sizes.
 
     If it ends several times it is the first end; batches outside of the range are not looked at.
     """
     last: int | None = None
     for batch in sorted(known):
-        if not smallest <= batch <= largest:
+        if not rule.smallest_batch <= batch <= rule.largest_batch:
             continue
         if not known[batch]:
             return Bracket(last, batch)
@@ -23,9 +24,9 @@ def narrowed(known: Mapping[int, bool], smallest: int, largest: int) -> Bracket:
 
 
 def next_batches(
-    known: Mapping[int, bool], guess: int | None, smallest: int, largest: int
+    known: Mapping[int, bool], guess: int | None, rule: ThresholdsRule
 ) -> tuple[int, ...]:
-    """Return the batch sizes to try next; none once the threshold is exact or out of range.
+    """Return the batch sizes to try next; none if it is settled or none are left to spend.
 
     Parameters
     ----------
@@ -33,15 +34,16 @@ def next_batches(
         Whether the longest request is split, by batch size.
     guess
         Where the threshold is expected: it and the size before are tried first, so that a right
-        guess takes one step. After a wrong one the rest of the range is halved.
-    smallest, largest
-        The range.
+        guess takes one step. After a wrong one the rest of the range is halved, or, if what is
+        left to spend does not reach for that, so much of it on the guess's side as it does.
     """
-    found = narrowed(known, smallest, largest)
-    low = smallest - 1 if found.last is None else found.last
-    high = largest + 1 if found.first is None else found.first
-    if high - low <= 1:
+    left = rule.most_batches - len(known)
+    found = narrowed(known, rule)
+    low = rule.smallest_batch - 1 if found.last is None else found.last
+    high = rule.largest_batch + 1 if found.first is None else found.first
+    if high - low <= 1 or left <= 0:
         return ()
     if guess is not None and low < guess <= high:
-        return tuple(b for b in (guess - 1, guess) if low < b < high)
-    return ((low + high) // 2,)
+        return tuple(b for b in (guess - 1, guess) if low < b < high)[:left]
+    reach = min((high - low) // 2, 1 << (left - 1))
+    return (high - reach,) if guess is not None and guess > high else (low + reach,)

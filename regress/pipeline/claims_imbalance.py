@@ -161,6 +161,9 @@ def fa3_block_rule(seen: Evidence) -> Checked:
         raise LackingError(msg)
     version = seen.rounds[-1].stack.imported.get("fa3-fwd")
     facts = {case: r.facts for case, r in seen.records(VARLEN) if r.facts and r.facts.max_splits}
+    if not facts:
+        msg = f"no recorded round has the scheduler's splits of {VARLEN}"
+        raise LackingError(msg)
     right = 0
     for case, told in facts.items():
         splits = plan(VARLEN, parsed(case.workload), device, version=version).splits

@@ -101,8 +101,7 @@ def _next(axis: Axis, rounds: Sequence[Round], rule: ThresholdsRule) -> tuple[in
     known = {batch: bool(state) for batch, state in planned.items()}
     predicted = predicted_of(axis, rounds, rule) if rounds else None
     guess = predicted.first if predicted else None
-    wanted = next_batches(known, guess, rule.smallest_batch, rule.largest_batch)
-    return wanted[: rule.most_batches - len(known)]
+    return next_batches(known, guess, rule)
 
 
 def _planned(axis: Axis, rounds: Sequence[Round]) -> Mapping[int, bool | None]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
+from msgspec.structs import replace
+
 from regress.config import ThresholdsRule
 from regress.detect.threshold_bisect import narrowed, next_batches
 from regress.model.line import Axis
@@ -32,8 +34,8 @@ def predicted_of(axis: Axis, rounds: Sequence[Round], rule: ThresholdsRule) -> B
     version = latest.stack.imported.get(backend(axis.backend).library)
     occupancy = occupancy_of(axis.shape, rounds) if axis.backend.startswith(_CUDA) else None
     known: dict[int, bool] = {}
-    limits = rule.smallest_batch, rule.largest_batch
-    while tried := next_batches(known, None, *limits):
+    unlimited = replace(rule, most_batches=rule.largest_batch)
+    while tried := next_batches(known, None, unlimited):
         for batch in tried:
             workload = parsed(axis.case(batch).workload)
             try:
@@ -42,7 +44,7 @@ def predicted_of(axis: Axis, rounds: Sequence[Round], rule: ThresholdsRule) -> B
                 # The model says so where it knows nothing of a backend, type or head count.
                 return None
             known[batch] = max(made.splits) > 1
-    return narrowed(known, *limits)
+    return narrowed(known, rule)
 
 
 def device_of(machine: Machine) -> Device | None:
