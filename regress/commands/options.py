@@ -10,6 +10,7 @@ from regress.model.waiver import Waivers
 from regress.pipeline.request import AUTO_TIER, TIERS, Request
 from regress.store.tree import LOCAL, RECORDED, is_folder
 from regress.store.waivers import WAIVERS_FILE, load_waivers
+from workloads import catalog
 
 __all__ = ["add_pair", "add_selection", "add_waivers", "request_of", "roots_of", "waivers_of"]
 
@@ -28,6 +29,13 @@ def add_selection(
     first = next(iter(tiers))
     what = "cases (auto: up to nightly)" if first == AUTO_TIER else "cases"
     add("--tier", choices=tuple(tiers), default=first, help=what)
+    add(
+        "--family",
+        action="append",
+        choices=catalog.FAMILIES,
+        default=[],
+        help="only cases of this family of the catalog; may be given several times",
+    )
     add("--cells", metavar="REGEX", help="only cases whose workload@backend contains this")
     add("--machine", metavar="NAME", help="needed if several machines measured the stacks")
     add("--recorded", action="store_true", help="read the rounds kept in benchmarks/recorded")
@@ -82,6 +90,7 @@ def request_of(options: argparse.Namespace) -> Request:
         machine=options.machine,
         tier=options.tier,
         pattern=options.cells,
+        families=tuple(options.family),
         command=options.command,
     )
 

@@ -110,7 +110,7 @@ def _stretch(run: Run) -> str:
 
 def _plan(need: Need, sought: Sought, order: Order, run: str, campaign: str) -> StagePlan:
     request = sought.request
-    whole = need.first and request.pattern is None
+    whole = need.first and request.pattern is None and not request.families
     return StagePlan(
         run=run,
         stage=need.stage,

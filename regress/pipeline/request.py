@@ -35,6 +35,8 @@ class Request:
         One of `TIERS`; `any` is whatever the rounds hold, `auto` lets `settle` choose.
     pattern
         Regular expression searched for in `workload@backend`, or None for all.
+    families
+        Families of the catalog to keep to, or none for all.
     command
         Reproduces the request.
     waivers
@@ -47,6 +49,7 @@ class Request:
     pattern: str | None
     command: str
     waivers: Waivers | None = None
+    families: tuple[str, ...] = ()
 
     def settle(self, *sides: Iterable[Round]) -> "Request":
         """Return the request with a tier: the largest up to nightly that every side measured.
@@ -79,9 +82,11 @@ class Request:
         else:
             wanted = dict.fromkeys(entry.case for entry in catalog.cases(self.tier))
         fits = self._matcher()
-        found = {case: families.get(case, _UNCATALOGUED) for case in wanted if fits(str(case))}
+        named = {case: families.get(case, _UNCATALOGUED) for case in wanted if fits(str(case))}
+        found = {c: f for c, f in named.items() if not self.families or f in self.families}
         if not found:
-            msg = f"no case of tier {self.tier} fits --cells {self.pattern!r}"
+            among = f" of family {' or '.join(self.families)}" if self.families else ""
+            msg = f"no case of tier {self.tier}{among} fits --cells {self.pattern!r}"
             raise UsageError(msg)
         return found
 

@@ -91,7 +91,7 @@ def _meant(run: Run, request: Request) -> tuple[str, Mapping[Case, str]]:
     held = {case for stage in run.stages.values() for case in stage.cases}
     tiers = {r.tier for r in first.every} & set(catalog.TIERS) if first else set[str]()
     tier = min(tiers, default=ANY_TIER)
-    return tier, replace(request, tier=tier, pattern=None).cases(sorted(held))
+    return tier, replace(request, tier=tier, pattern=None, families=()).cases(sorted(held))
 
 
 def _check_setup(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from regress.errors import UsageError
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from tests.regress.builders import make_round
 from workloads.record import Round
@@ -34,3 +35,14 @@ def test_a_named_tier_stands() -> None:
     """What the user asks for is not second-guessed."""
     request = Request((), None, "sweep", None, "")
     assert request.settle(measured("gate"), measured("gate")).tier == "sweep"
+
+
+def test_a_family_keeps_its_cases_only() -> None:
+    """A family narrows a tier as --cells does, and both together narrow further."""
+    fp8 = Request((), None, "nightly", None, "", families=("fp8-kv",))
+    assert set(fp8.cases(()).values()) == {"fp8-kv"}
+    some = Request((), None, "nightly", "tc-fa2$", "", families=("fp8-kv", "tp-shards")).cases(())
+    assert set(some.values()) == {"fp8-kv", "tp-shards"}
+    assert all(case.backend.endswith("tc-fa2") for case in some)
+    with pytest.raises(UsageError, match="of family cpu fits"):
+        Request((), None, "gate", "no such cell", "", families=("cpu",)).cases(())
