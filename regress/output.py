@@ -56,7 +56,7 @@ def _drop_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_file(text: str, path: Path) -> None:
+def write_file(content: str | bytes, path: Path) -> None:
     """Write a file whole or not at all: after an error the old one is as it was.
 
     Raises
@@ -64,7 +64,7 @@ def write_file(text: str, path: Path) -> None:
     UsageError
         If it cannot be written.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
             # A device or a pipe is written to, never replaced.

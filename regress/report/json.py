@@ -5,8 +5,10 @@ from typing import Final
 import msgspec
 
 from regress.model.backends import BackendsReport
+from regress.model.explain import Explanation
 from regress.model.report import CheckReport
 from regress.model.thresholds import ThresholdsReport
+from regress.model.trace import TraceSummary
 from regress.report.printable import printable
 from regress.report.view import View
 
@@ -15,7 +17,7 @@ __all__ = ["render_json", "render_schema"]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-_Report = CheckReport | BackendsReport | ThresholdsReport
+_Report = CheckReport | BackendsReport | ThresholdsReport | Explanation | TraceSummary
 
 
 def render_json(report: _Report, _view: View | None = None) -> str:

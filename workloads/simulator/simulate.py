@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from workloads.devices import Device
-from workloads.planner.flashinfer_cuda import known_occupancy
+from workloads.planner.occupancy import known_occupancy
 from workloads.planner.plan import Ints, Plan, Schedule
 from workloads.shape import DType
 from workloads.simulator.engine import (
@@ -47,6 +47,8 @@ class Simulation:
         Its time at full speed.
     run
         Where it ran and when, from the first CTA's start.
+    slots
+        CTAs that fit on the device at once.
     balanced_us
         Time of the same work if it could be cut and spread at will.
     before_us, after_us
@@ -60,6 +62,7 @@ class Simulation:
     tokens: Ints
     alone_us: Floats
     run: Run
+    slots: int
     balanced_us: float
     before_us: float
     after_us: float
@@ -136,6 +139,7 @@ def simulate(
         tokens=tokens,
         alone_us=alone_us,
         run=_run(plan, alone_us, tokens, machine),
+        slots=machine.sms * machine.occupancy,
         balanced_us=float(alone_us.sum()) / machine.throughput,
         before_us=rates.launch_us + (rates.prepare_us if plan.prepare else 0.0),
         after_us=rates.merge_us if plan.merge else 0.0,

@@ -66,7 +66,7 @@ def test_a_slower_memory_takes_longer() -> None:
 
 def test_an_unknown_occupancy_must_be_given() -> None:
     """Where nobody looked how many CTAs an SM holds, the model says so."""
-    a100, slug = parse_device("a100"), "h32x4-d128-bf16-p16-b64-uniform-t262144"
+    a100, slug = parse_device("a100"), "h32x4-d64-bf16-p16-b64-uniform-t262144"
     planned = plan("flashinfer-decode-cuda", parse(f"decode-{slug}"), a100, occupancy=8)
     rates = load_rates().paths["cuda"].rates
     with pytest.raises(ValueError, match="give the occupancy"):

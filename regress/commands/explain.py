@@ -1,0 +1,137 @@
+"""The command `explain`: what planners make of a batch or a trace, and what that costs."""
+
+import argparse
+from pathlib import Path
+
+from regress.commands.deliver import view_of, write
+from regress.errors import ExitCode, UsageError
+from regress.output import write_file
+from regress.pipeline.explain import DEFAULT_BACKENDS, Explained, explain, explain_backend
+from regress.pipeline.lengths import check_lengths, load_lengths, load_trace
+from regress.pipeline.measured import load_measured
+from regress.pipeline.subject import Subject
+from regress.pipeline.timed import MACHINE
+from regress.pipeline.trace import summarise_trace
+from regress.report.explain_text import render_explain_text, render_model_label
+from regress.report.json import render_json
+from regress.report.timeline_picture import FORMATS, render_timeline_picture
+from regress.report.trace_text import render_trace_text
+from workloads.backend import backend
+from workloads.devices import parse_device
+from workloads.planner import Batch
+from workloads.shape import AttentionShape, DType
+from workloads.workload import parse
+
+__all__ = ["add"]
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "explain", help="what planners make of a batch, and why it is slow"
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("workload", metavar="WORKLOAD", nargs="?", help="slug of a workload")
+    what.add_argument("--kv-lens", type=Path, metavar="FILE", help="KV lengths of one batch")
+    what.add_argument("--trace", type=Path, metavar="FILE", help="KV lengths of a batch a line")
+    option = parser.add_argument
+    option("--backend", action="append", metavar="NAME", help="may be given several times")
+    option("--device", default=MACHINE, metavar="NAME", help="e.g. h20, or sms=78,bandwidth=4e12,…")
+    option("--flashinfer", metavar="VERSION", help="release whose rules apply (default: newest)")
+    option("--occupancy", type=int, metavar="N", help="CTAs of CUDA-core decode that an SM holds")
+    option("--heads", default="32/4", metavar="Q/KV", help="with --kv-lens or --trace")
+    option("--head-dim", type=int, default=128, metavar="N", help="with --kv-lens or --trace")
+    option("--kv-dtype", choices=("bf16", "fp8"), default="bf16", help="with the same")
+    option("--page-size", type=int, default=16, metavar="N", help="with the same")
+    option("--picture", type=Path, metavar="FILE", help="draw the SMs over time (.svg or .png)")
+    option("--format", choices=("text", "json"), default="text")
+    option("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
+    parser.set_defaults(run=_run, all=False)
+
+
+def _run(options: argparse.Namespace) -> ExitCode:
+    try:
+        names = _backends(options)
+        if options.trace:
+            _trace(options, names)
+        else:
+            _batch(options, names)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return ExitCode.PASS
+
+
+def _backends(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return what to explain, each once."""
+    names = tuple(dict.fromkeys(options.backend or DEFAULT_BACKENDS))
+    for name in names:
+        backend(name)
+    kind = options.picture and options.picture.suffix.removeprefix(".").lower()
+    if options.picture and (kind not in FORMATS or options.trace):
+        msg = f"--picture {options.picture}: a batch is drawn to a file named .svg or .png"
+        raise UsageError(msg)
+    if options.picture and options.backend is None:
+        msg = "--picture draws one backend: name it with --backend"
+        raise UsageError(msg)
+    if options.picture and len(names) > 1:
+        msg = f"--picture draws one backend, not {len(names)}: give --backend once"
+        raise UsageError(msg)
+    return names
+
+
+def _trace(options: argparse.Namespace, names: tuple[str, ...]) -> None:
+    steps = load_trace(options.trace)
+    subject = _subject(options, str(options.trace), Batch(steps[0].kv_lens, _shape(options)))
+    summary = summarise_trace(subject, steps, names, options.command)
+    if options.format == "json":
+        write(render_json(summary), options.output)
+    else:
+        write(render_trace_text(summary, view_of(options)), options.output)
+
+
+def _batch(options: argparse.Namespace, names: tuple[str, ...]) -> None:
+    subject = _batch_subject(options)
+    recorded = options.workload is not None and subject.device.name == MACHINE
+    measured = load_measured(options.workload, options.flashinfer) if recorded else {}
+    parts = [explain_backend(subject, name, measured) for name in names]
+    report = explain(subject, parts, options.command)
+    if options.picture:
+        write_file(_picture(options, subject, parts[0]), options.picture)
+    if options.format == "json":
+        write(render_json(report), options.output)
+        return
+    runs = {part.told.backend: part.run for part in parts}
+    write(render_explain_text(report, view_of(options), runs), options.output)
+
+
+def _batch_subject(options: argparse.Namespace) -> Subject:
+    if options.kv_lens:
+        lengths = load_lengths(options.kv_lens)
+        return _subject(options, str(options.kv_lens), Batch(lengths, _shape(options)))
+    workload = parse(options.workload)
+    check_lengths(workload.kv.lengths(), options.workload)
+    return _subject(options, workload.slug, Batch.of(workload))
+
+
+def _subject(options: argparse.Namespace, name: str, batch: Batch) -> Subject:
+    device = parse_device(options.device)
+    return Subject(name, batch, device, options.flashinfer, options.occupancy)
+
+
+def _shape(options: argparse.Namespace) -> AttentionShape:
+    query, slash, kv = options.heads.partition("/")
+    if not (slash and query.isdecimal() and kv.isdecimal()):
+        msg = f"--heads {options.heads}: give query and KV heads as 32/4"
+        raise UsageError(msg)
+    kv_dtype = DType(options.kv_dtype)
+    page = options.page_size
+    return AttentionShape(int(query), int(kv), options.head_dim, kv_dtype=kv_dtype, page_size=page)
+
+
+def _picture(options: argparse.Namespace, subject: Subject, part: Explained) -> bytes:
+    if part.run is None or part.told.predicted is None:
+        msg = f"--picture: {part.told.backend} has no time to draw: "
+        raise UsageError(msg + (part.told.refused or part.told.unpredicted))
+    label = render_model_label(part.told.predicted.error, subject.device.name)
+    kind = options.picture.suffix.removeprefix(".").lower()
+    return render_timeline_picture(part.run, part.told.backend, subject.name, label, kind)
