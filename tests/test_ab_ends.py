@@ -114,6 +114,17 @@ def test_judging_other_cells_than_were_measured_is_no_pass(tmp_path: Path) -> No
         assert not done.stdout
 
 
+@pytest.mark.parametrize("options", [("--into", ""), ("--run", ""), ("--wheels", "")])
+def test_an_empty_variable_of_a_script_measures_nothing(
+    tmp_path: Path, options: tuple[str, str]
+) -> None:
+    """An empty name is neither the current folder nor the latest run."""
+    process = Rehearsal(tmp_path, {}).start(*options)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode in {2, 4}
+    assert (out, "screen-1" in err) == ("", False)
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """A file in the place of the folder is usage, before anything is measured."""
     host = Rehearsal(tmp_path, {})

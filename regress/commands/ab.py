@@ -13,6 +13,7 @@ from regress.commands.options import (
     add_pair,
     add_selection,
     add_waivers,
+    folder,
     request_of,
     roots_of,
     waivers_of,
@@ -41,9 +42,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option("--new", action="store_true", help="do not go on with a run that was broken off")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--record", action="store_true", help="write rounds where git keeps results")
-    where.add_argument("--into", type=Path, metavar="DIR", help="write rounds there")
-    option("--wheels", type=Path, metavar="DIR", help="install stacks from this folder only")
-    option("--modules", type=Path, metavar="DIR", help="prebuilt FlashInfer modules")
+    where.add_argument("--into", type=folder, metavar="DIR", help="write rounds there")
+    option("--wheels", type=folder, metavar="DIR", help="install stacks from this folder only")
+    option("--modules", type=folder, metavar="DIR", help="prebuilt FlashInfer modules")
     parser.set_defaults(run=_run, tier=None)
 
 
@@ -51,7 +52,7 @@ def _run(options: argparse.Namespace) -> ExitCode:
     targets = targets_of(options, CHECK_RENDERERS)
     narrowed = options.tier is not None or options.cells is not None
     options.tier = options.tier or catalog.TIERS[0]
-    only_judge = options.judge or options.run_id or options.recorded
+    only_judge = options.judge or options.run_id is not None or options.recorded
     written = RECORDED if options.record else options.into
     directory, named = written or LOCAL, roots_of(options)
     # What is measured must be read again; what is only judged is where the options say.
@@ -83,9 +84,9 @@ def _passed_on(options: argparse.Namespace) -> Iterator[str]:
     UsageError
         If a folder is none.
     """
-    for name, folder in (("--wheels", options.wheels), ("--modules", options.modules)):
-        if folder is not None:
-            if not folder.is_dir():
-                msg = f"{name} {folder} is no folder"
+    for name, path in (("--wheels", options.wheels), ("--modules", options.modules)):
+        if path is not None:
+            if not path.is_dir():
+                msg = f"{name} {path} is no folder"
                 raise UsageError(msg)
-            yield from (name, str(folder.resolve()))
+            yield from (name, str(path.resolve()))

@@ -12,7 +12,15 @@ from regress.store.tree import LOCAL, RECORDED, is_folder
 from regress.store.waivers import WAIVERS_FILE, load_waivers
 from workloads import catalog
 
-__all__ = ["add_pair", "add_selection", "add_waivers", "request_of", "roots_of", "waivers_of"]
+__all__ = [
+    "add_pair",
+    "add_selection",
+    "add_waivers",
+    "folder",
+    "request_of",
+    "roots_of",
+    "waivers_of",
+]
 
 
 def add_pair(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +50,7 @@ def add_selection(
     add(
         "--rounds",
         action="append",
-        type=_folder,
+        type=folder,
         metavar="DIR",
         help="read the rounds under DIR too",
     )
@@ -69,7 +77,14 @@ def add_waivers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _folder(text: str) -> Path:
+def folder(text: str) -> Path:
+    """Return the folder that an option names.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the name is empty.
+    """
     if not text:
         # A script's empty variable would otherwise mean the current folder.
         msg = "an empty name is no folder"

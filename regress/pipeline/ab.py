@@ -53,9 +53,7 @@ def ab(sought: Sought, order: Order) -> CheckReport:
     UsageError
         If the request is wrong, or measuring fails or makes no progress.
     """
-    if sought.base == sought.head:
-        msg = f"base and head are both {sought.base}: name two stacks"
-        raise UsageError(msg)
+    _check_pair(sought)
     wanted = sought.request.cases(())
     state = None if order.anew else _unfinished(sought, wanted)
     run = state.run.id if state else order.run
@@ -83,17 +81,27 @@ def judge_run(sought: Sought, run_id: str | None, *, narrowed: bool = False) -> 
 
     Raises
     ------
+    UsageError
+        If the request or a round file is wrong.
     NoDataError
         If there is no such run.
     """
+    _check_pair(sought)
     state = find_state(sought, run_id, sought.request.cases(()) if narrowed else None)
     if state is None:
-        which = f"run {run_id}" if run_id else "run of `ab`"
+        which = "run of `ab`" if run_id is None else f"run {run_id!r}"
         which += " that measured just these cells" if narrowed else ""
+        which += f" on {machine}" if (machine := sought.request.machine) else ""
         roots = ", ".join(map(str, sought.request.roots))
         msg = f"no {which} from {sought.base} to {sought.head} under {roots}: measure it first"
         raise NoDataError(msg)
     return report_run(state, sought)
+
+
+def _check_pair(sought: Sought) -> None:
+    if sought.base == sought.head:
+        msg = f"base and head are both {sought.base}: name two stacks"
+        raise UsageError(msg)
 
 
 def _unfinished(sought: Sought, wanted: Collection[Case]) -> State | None:

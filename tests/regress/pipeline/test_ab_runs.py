@@ -90,3 +90,16 @@ def test_only_a_run_of_just_these_cells_is_judged_if_cells_are_named(tmp_path: P
     for run in (None, "run1"):
         with pytest.raises(NoDataError, match="just these cells"):
             judge_run(other, run, narrowed=True)
+
+
+def test_an_empty_id_is_no_run(tmp_path: Path) -> None:
+    """A script's empty variable does not mean the latest run."""
+    run_ab(Lab(tmp_path))
+    with pytest.raises(NoDataError, match="no run ''"):
+        judge(tmp_path, "")
+
+
+def test_one_stack_twice_is_usage(tmp_path: Path) -> None:
+    """Judging a stack against itself is refused as measuring it is."""
+    with pytest.raises(UsageError, match="name two stacks"):
+        judge_run(replace(sought(tmp_path), head=sought(tmp_path).base), None)
