@@ -3,10 +3,18 @@
 import argparse
 from pathlib import Path
 
+from packaging.version import InvalidVersion, Version
+
 from regress.commands.deliver import view_of, write
 from regress.errors import ExitCode, UsageError
 from regress.output import write_file
-from regress.pipeline.explain import DEFAULT_BACKENDS, Explained, explain, explain_backend
+from regress.pipeline.explain import (
+    DECODE_BACKENDS,
+    PREFILL_BACKENDS,
+    Explained,
+    explain,
+    explain_backend,
+)
 from regress.pipeline.lengths import check_lengths, load_lengths, load_trace
 from regress.pipeline.measured import load_measured
 from regress.pipeline.subject import Subject
@@ -20,7 +28,7 @@ from workloads.backend import backend
 from workloads.devices import parse_device
 from workloads.planner import Batch
 from workloads.shape import AttentionShape, DType
-from workloads.workload import parse
+from workloads.workload import Phase, parse
 
 __all__ = ["add"]
 
@@ -37,8 +45,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option = parser.add_argument
     option("--backend", action="append", metavar="NAME", help="may be given several times")
     option("--device", default=MACHINE, metavar="NAME", help="e.g. h20, or sms=78,bandwidth=4e12,…")
-    option("--flashinfer", metavar="VERSION", help="release whose rules apply (default: newest)")
-    option("--occupancy", type=int, metavar="N", help="CTAs of CUDA-core decode that an SM holds")
+    option(
+        "--flashinfer",
+        type=_release,
+        metavar="VERSION",
+        help="release whose rules apply (default: newest)",
+    )
+    option("--occupancy", type=_count, metavar="N", help="CUDA-core CTAs that an SM holds")
     option("--heads", default="32/4", metavar="Q/KV", help="with --kv-lens or --trace")
     option("--head-dim", type=int, default=128, metavar="N", help="with --kv-lens or --trace")
     option("--kv-dtype", choices=("bf16", "fp8"), default="bf16", help="with the same")
@@ -47,6 +60,21 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option("--format", choices=("text", "json"), default="text")
     option("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
     parser.set_defaults(run=_run, all=False)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{text} is no number of CTAs: give one from 1 up"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _release(text: str) -> str:
+    try:
+        return str(Version(text))
+    except InvalidVersion as error:
+        msg = f"{text} is no version: give one as 0.6.1"
+        raise argparse.ArgumentTypeError(msg) from error
 
 
 def _run(options: argparse.Namespace) -> ExitCode:
@@ -63,7 +91,9 @@ def _run(options: argparse.Namespace) -> ExitCode:
 
 def _backends(options: argparse.Namespace) -> tuple[str, ...]:
     """Return what to explain, each once."""
-    names = tuple(dict.fromkeys(options.backend or DEFAULT_BACKENDS))
+    prefill = options.workload is not None and parse(options.workload).phase is Phase.PREFILL
+    usual = PREFILL_BACKENDS if prefill else DECODE_BACKENDS
+    names = tuple(dict.fromkeys(options.backend or usual))
     for name in names:
         backend(name)
     kind = options.picture and options.picture.suffix.removeprefix(".").lower()
@@ -94,6 +124,8 @@ def _batch(options: argparse.Namespace, names: tuple[str, ...]) -> None:
     recorded = options.workload is not None and subject.device.name == MACHINE
     measured = load_measured(options.workload, options.flashinfer) if recorded else {}
     parts = [explain_backend(subject, name, measured) for name in names]
+    if all(part.told.refused for part in parts):
+        raise UsageError(parts[0].told.refused)
     report = explain(subject, parts, options.command)
     if options.picture:
         write_file(_picture(options, subject, parts[0]), options.picture)

@@ -44,12 +44,15 @@ class Ranking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         In how many it is the very fastest.
     right
         In how many it is at most `tie` slower than the fastest: such backends count as equal.
+    worst
+        By how much it is slower where it is most.
     """
 
     workloads: int
     exact: int
     right: int
     tie: float
+    worst: float
 
 
 class Accuracy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

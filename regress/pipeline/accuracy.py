@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from statistics import median
 from typing import Final
 
@@ -49,7 +50,8 @@ def judge_accuracy(rounds: Mapping[str, Sequence[Round]]) -> Accuracy:
     if not timed:
         msg = "no recorded decode cell to hold the model against"
         raise NoDataError(msg)
-    predict = predictor(device)
+    # Releases mostly plan alike: each plan is run once.
+    predict = cache(predictor(device))
     predicted_us = {t: predict(t.plan) for t in timed}
     by_backend: dict[str, list[TimedPlan]] = defaultdict(list)
     for one in timed:
@@ -107,4 +109,5 @@ def _ranking(timed: Iterable[TimedPlan], predicted_us: Mapping[TimedPlan, float]
         exact=sum(share == 0 for share in lost),
         right=sum(share <= _TIE for share in lost),
         tie=_TIE,
+        worst=max(lost, default=0.0),
     )

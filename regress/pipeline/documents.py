@@ -8,11 +8,13 @@ from regress.config import load_config
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
 from regress.model.thresholds import StackPair, ThresholdsReport
+from regress.pipeline.accuracy import judge_accuracy
 from regress.pipeline.claims import evidence_of, judge_claims
 from regress.pipeline.recorded import Recorded, load_recorded
 from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.thresholds import thresholds
 from regress.report import readme_tables
+from regress.report.accuracy_markdown import render_accuracy_blocks
 from regress.report.claims_markdown import render_claims
 from regress.report.json import render_schema
 from regress.report.picture import drawn_from, fingerprint, render_picture
@@ -20,6 +22,7 @@ from regress.report.settings import render_thresholds
 from regress.report.tables import render_reasons, render_verdicts, render_waiver_states
 from regress.report.thresholds_markdown import render_threshold_tables
 from regress.store.tree import RECORDED
+from workloads.simulator.rates import load_rates
 
 __all__ = [
     "DOCS",
@@ -38,6 +41,7 @@ PICTURE: Final = "decode-cliffs.svg"
 _RULES: Final = "decision-rules.md"
 _WAIVERS: Final = "waivers.md"
 _CLAIMS: Final = "claims.md"
+_MODEL: Final = "model.md"
 _CLAIMED_OF: Final = "v0.6.1"
 """The release that article A measured."""
 _THRESHOLDS: Final = "thresholds.md"
@@ -84,7 +88,7 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
 
 
 def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
-    """Return what the pages about thresholds and claims should hold, by file name."""
+    """Return what the pages about thresholds, claims and the model should hold, by file name."""
     config = load_config()
     command = f"python -m regress thresholds {_MOVED.base} {_MOVED.head} --recorded"
     moved = thresholds(_MOVED, Request((RECORDED,), None, ANY_TIER, None, command), config)
@@ -92,6 +96,7 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     blocks = {
         _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
         _CLAIMS: {"claims": render_claims(claims)},
+        _MODEL: render_accuracy_blocks(judge_accuracy(recorded.rounds), load_rates()),
     }
     return {
         name: fill((folder / name).read_text(encoding="utf-8"), of_page)

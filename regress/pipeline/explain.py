@@ -19,9 +19,10 @@ from regress.pipeline.why import why_plan, why_profiler, why_time
 from workloads.planner.plan import Plan
 from workloads.simulator import Simulation
 
-__all__ = ["DEFAULT_BACKENDS", "Explained", "explain", "explain_backend"]
+__all__ = ["DECODE_BACKENDS", "PREFILL_BACKENDS", "Explained", "explain", "explain_backend"]
 
-DEFAULT_BACKENDS: Final = ("flashinfer-decode-tc-fa2", "flashinfer-decode-cuda", "fa3-varlen")
+PREFILL_BACKENDS: Final = ("flashinfer-prefill-fa2", "flashinfer-prefill-fa3", "fa3-varlen")
+DECODE_BACKENDS: Final = ("flashinfer-decode-tc-fa2", "flashinfer-decode-cuda", "fa3-varlen")
 
 
 @dataclass(frozen=True, slots=True)

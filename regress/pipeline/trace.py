@@ -17,8 +17,8 @@ from regress.pipeline.why import UNEVEN
 
 __all__ = ["MOST_MODELLED", "summarise_trace"]
 
-MOST_MODELLED: Final = 20_000
-"""Simulations for one summary, over all backends: about half a minute on 2 cores."""
+MOST_MODELLED: Final = 2_000_000
+"""Requests of all simulated steps and backends together: less than a minute on 2 cores."""
 _WORKERS: Final = 2
 _CHUNK: Final = 250
 _ALONE: Final = 500
@@ -49,8 +49,8 @@ def summarise_trace(
     ValueError
         If a backend is not known.
     """
-    modelled = steps[:: -(-len(steps) * len(backends) // MOST_MODELLED)]
     counts = [len(step.kv_lens) for step in steps]
+    modelled = steps[:: -(-sum(counts) * len(backends) // MOST_MODELLED)]
     totals = [sum(step.kv_lens) for step in steps]
     shares = [max(s.kv_lens) / total for s, total in zip(steps, totals, strict=True)]
     return TraceSummary(

@@ -41,7 +41,9 @@ def why_time(run: Simulation) -> str:
     share, idle = run.longest_us / run.makespan_us, run.idle_share
     tokens = int(run.tokens[run.longest])
     if run.imbalance < UNEVEN:
-        return f"the work is spread evenly, {idle:.0%} of the SM time is idle"
+        return f"SMs are about equally busy ({idle:.0%} of their time is idle)"
+    if len(run.tokens) < run.device.sms:
+        return f"there are only {len(run.tokens)} CTAs for {run.device.sms} SMs"
     whole = tokens == max(run.plan.batch.kv_lens)
     what = "request" if whole else "chunk"
     return (

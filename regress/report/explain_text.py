@@ -98,7 +98,8 @@ def _facts(one: BackendExplained, run: Simulation | None) -> Iterator[str]:
         waves = f", {plan.waves:.1f} waves" if plan.waves else ""
         yield (
             f"Plan: {counted(plan.tasks, 'task')} a head, at most "
-            f"{counted(plan.max_splits, 'split')}, chunks up to {plan.chunk_tokens:,} tokens, {plan.work_items} work items x "
+            f"{counted(plan.max_splits, 'split')}, chunks up to {plan.chunk_tokens:,} tokens, "
+            f"{plan.work_items} work items x "
             f"{plan.heads} heads = {plan.ctas} CTAs{waves}"
         )
         if plan.threshold:

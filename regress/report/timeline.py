@@ -9,13 +9,14 @@ from rich.text import Text
 
 from workloads.simulator import Simulation
 
-__all__ = ["TIMELINE_KEY", "Stretch", "render_timeline", "stretches"]
+__all__ = ["TIMELINE_KEY", "Stretch", "of_longest", "render_timeline", "stretches"]
 
 Floats = npt.NDArray[np.float64]
 _SHADES: Final = " ░▒▓█"
 TIMELINE_KEY: Final = "L: the longest request on some SM of the row; ░▒▓█: share of SMs busy"
 _ROWS: Final = 12
 _COLUMNS: Final = 72
+_FEW: Final = 4
 _LONG: Final = "#D55E00"
 _OTHER: Final = "#0072B2"
 
@@ -58,6 +59,13 @@ def stretches(run: Simulation, chosen: npt.NDArray[np.bool_] | None = None) -> t
     )
 
 
+def of_longest(run: Simulation) -> npt.NDArray[np.bool_]:
+    """Return which CTAs work for the longest request, or for a few that are as long."""
+    lengths = run.plan.batch.tokens()
+    longest = np.flatnonzero(lengths == lengths.max())
+    return np.isin(run.request, longest if len(longest) <= _FEW else longest[:1])
+
+
 def render_timeline(run: Simulation) -> Text:
     """Return the timeline for a terminal: rows of several SMs, shaded by how busy they are.
 
@@ -66,8 +74,7 @@ def render_timeline(run: Simulation) -> Text:
     """
     sms, rows = run.device.sms, min(_ROWS, run.device.sms)
     busy = _grid(run, stretches(run), rows)
-    longest = int(np.argmax(run.plan.batch.kv_lens))
-    long = _grid(run, stretches(run, run.request == longest), rows)
+    long = _grid(run, stretches(run, of_longest(run)), rows)
     text = Text()
     edges = np.arange(rows + 1) * sms // rows
     for row in range(rows):

@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from regress.errors import UsageError
-from regress.report.timeline import Stretch, stretches
+from regress.report.timeline import Stretch, of_longest, stretches
+from workloads.planner import Schedule
 from workloads.simulator import Simulation
 
 __all__ = ["FORMATS", "render_timeline_picture"]
@@ -57,13 +58,12 @@ def render_timeline_picture(
 
 
 def _draw(panel: Any, run: Simulation) -> None:
-    longest = int(np.argmax(run.plan.batch.kv_lens))
     every = stretches(run)
     fullest = max(one.crowd for one in every)
     for crowd in range(1, fullest + 1):
         strength = _FAINTEST + (1 - _FAINTEST) * crowd / fullest if fullest > 1 else 0.6
         _bars(panel, [s for s in every if s.crowd == crowd], _BLUE, strength * 0.75)
-    _bars(panel, stretches(run, run.request == longest), _VERMILION, 1.0)
+    _bars(panel, stretches(run, of_longest(run)), _VERMILION, 1.0)
     panel.set_facecolor(_IDLE)
     panel.set_xlim(0, run.makespan_us)
     panel.set_ylim(run.device.sms, 0)
@@ -76,18 +76,20 @@ def _bars(panel: Any, found: list[Stretch] | tuple[Stretch, ...], color: str, al
         for s in found
     ]
     bars = collections.PolyCollection(
-        corners, facecolor=color, alpha=alpha, edgecolor="none", linewidth=0
+        corners, facecolor=color, alpha=alpha, edgecolor="white", linewidth=0.25
     )
     panel.add_collection(bars)
 
 
 def _label(canvas: Any, panel: Any, run: Simulation, words: tuple[str, str, str]) -> None:
     backend, workload, label = words
-    patches, batch = import_module("matplotlib.patches"), run.plan.batch
-    longest = max(batch.kv_lens)
+    patches, lengths = import_module("matplotlib.patches"), run.plan.batch.kv_lens
+    longest = len(np.unique(run.request[of_longest(run)]))
+    of = f"{longest} longest requests" if longest > 1 else "longest request"
+    crowded = " (darker: more CTAs on the SM)" if run.plan.schedule is Schedule.GRID else ""
     legend = (
-        (_VERMILION, 1.0, f"the longest request ({longest:,} tokens)"),
-        (_BLUE, 0.6, f"the other {len(batch.kv_lens) - 1} requests"),
+        (_VERMILION, 1.0, f"the {of} ({max(lengths):,} tokens)"),
+        (_BLUE, 0.6, f"the other {len(lengths) - longest}{crowded}"),
         (_IDLE, 1.0, f"idle ({run.idle_share:.0%} of the SM time)"),
     )
     handles = [

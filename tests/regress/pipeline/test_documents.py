@@ -65,6 +65,8 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     """Stale tables are replaced, the prose around them stays, a current picture is not drawn."""
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
     waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
+    model = tmp_path / "model.md"
+    model.write_text("before\n<!-- model-errors -->\nstale\n<!-- end -->\nafter\n")
     claims.write_text("before\n<!-- claims -->\nstale\n<!-- end -->\nafter\n")
     moved.write_text("before\n<!-- recorded-thresholds -->\nstale\n<!-- end -->\nafter\n")
     waivers.write_text("before\n<!-- waiver-states -->\nstale\n<!-- end -->\nafter\n")
@@ -73,7 +75,7 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     picture.write_bytes((DOCS / PICTURE).read_bytes())
     written = write_documents(tmp_path, readme)
     assert picture not in written
-    for page in (rules, readme, waivers, claims, moved):
+    for page in (rules, readme, waivers, claims, moved, model):
         assert page in written
         text = page.read_text()
         assert "stale" not in text
