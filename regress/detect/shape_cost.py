@@ -20,7 +20,7 @@ def detect_cost(head: Curves, _base: Curves | None, rule: ThresholdsRule) -> Ite
         ratio = ratio_between(extra.without_us, extra.with_us, rule.interval_alpha)
         if ratio is not None:
             pairs[extra.step, extra.backend, extra.without].append((extra, ratio))
-    for found in pairs.values():
+    for _, found in sorted(pairs.items()):
         yield _cost(found, rule)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from regress.config import ThresholdsRule
+from regress.counted import counted
 from regress.detect.threshold import ends
 from regress.model.finding import RoundIds
 from regress.model.reason import REASONS, Reason, ReasonCode
@@ -82,7 +83,8 @@ def _compared(judged: Judged, rule: ThresholdsRule) -> Iterator[ThresholdFinding
         code = ReasonCode.RAMP_EARLIER if earlier else ReasonCode.RAMP_LATER
         message = f"the ramp begins {_where(base.ramp)} in base, {_where(head.ramp)} in head"
         yield judged.say("ramp", code, message)
-    if base.height and head.height:
+    # Penalties of different batch sizes are different questions: there `moved` has spoken.
+    if base.height and head.height and base.height.batch == head.height.batch:
         yield _height(judged, base.height, head.height, rule)
 
 
@@ -112,18 +114,17 @@ def _moved(judged: Judged, base: Numbers, head: Numbers) -> ThresholdFinding:
         code = ReasonCode.THRESHOLD_EARLIER
     elif before.surely_before(after):
         code = ReasonCode.THRESHOLD_LATER
-    elif before == after and _settled(before):
-        message = f"splitting ends {_where(after)} in both, by {source}"
-        return judged.say("moved", ReasonCode.THRESHOLD_KEPT, message)
+    elif before == after and before.exact:
+        code = ReasonCode.THRESHOLD_KEPT
+    elif before == after and None in {before.last, before.first}:
+        code = ReasonCode.THRESHOLD_OUTSIDE
     else:
         code = ReasonCode.THRESHOLD_UNCLEAR
-    message = f"splitting ends {_where(before)} in base, {_where(after)} in head, by {source}"
+    places = f"{_where(before)} in base, {_where(after)} in head"
+    if before == after:
+        places = f"{_where(after)} in both"
+    message = f"splitting ends {places}, by {source}"
     return judged.say("moved", code, message)
-
-
-def _settled(bracket: Bracket) -> bool:
-    """Whether equal brackets mean equal thresholds: exact, or wholly outside what was measured."""
-    return bracket.exact or bracket.last is None or bracket.first is None
 
 
 def _height(judged: Judged, base: Height, head: Height, rule: ThresholdsRule) -> ThresholdFinding:
@@ -139,7 +140,7 @@ def _height(judged: Judged, base: Height, head: Height, rule: ThresholdsRule) ->
     elif proved and head_high <= base_low * margin and base_high <= head_low * margin:
         code = ReasonCode.CLIFF_KEPT
     told = " -> ".join(
-        f"{side.ratio.estimate:.2f}x at {side.batch} ({side.rounds} rounds)"
+        f"{side.ratio.estimate:.2f}x at {side.batch} ({counted(side.rounds, 'round')})"
         for side in (base, head)
     )
     return judged.say("height", code, f"skewed over uniform time {told}")

@@ -38,6 +38,7 @@ class ReasonCode(StrEnum):
     THRESHOLD_EARLIER = "threshold-earlier"
     THRESHOLD_LATER = "threshold-later"
     THRESHOLD_KEPT = "threshold-kept"
+    THRESHOLD_OUTSIDE = "threshold-outside"
     THRESHOLD_UNCLEAR = "threshold-unclear"
     RAMP_EARLIER = "ramp-earlier"
     RAMP_LATER = "ramp-later"
@@ -185,6 +186,11 @@ REASONS: Final = {
     ReasonCode.THRESHOLD_KEPT: Explanation(
         Verdict.SAME, "Splitting ends at the very same batch size in both stacks.", "Nothing."
     ),
+    ReasonCode.THRESHOLD_OUTSIDE: Explanation(
+        Verdict.SAME,
+        "In both stacks splitting ends nowhere among the batch sizes measured, or before them.",
+        "Measure other batch sizes if you run them: a move out there would not be seen.",
+    ),
     ReasonCode.THRESHOLD_UNCLEAR: Explanation(
         Verdict.UNDECIDED, "The batch sizes at hand leave room for a threshold that moved.", _FINER
     ),
@@ -215,7 +221,9 @@ REASONS: Final = {
         Verdict.UNDECIDED, "The heights are shown neither equal nor different.", _MORE
     ),
     ReasonCode.PLAN_AS_TIMED: Explanation(
-        Verdict.SAME, "The times jump where the plan stops splitting.", "Nothing."
+        Verdict.SAME,
+        "As far as the batch sizes tell, the times jump where the plan stops splitting.",
+        "Nothing.",
     ),
     ReasonCode.PLAN_UNLIKE_TIMES: Explanation(
         Verdict.UNDECIDED,
@@ -223,7 +231,9 @@ REASONS: Final = {
         "Doubt the facts first: a new release may lay out its plan in another way.",
     ),
     ReasonCode.PLAN_AS_PREDICTED: Explanation(
-        Verdict.SAME, "The plan stops splitting where the model of the planner says.", "Nothing."
+        Verdict.SAME,
+        "As far as the batch sizes tell, the plan stops splitting where its model says.",
+        "Nothing.",
     ),
     ReasonCode.PLAN_UNLIKE_MODEL: Explanation(
         Verdict.UNDECIDED,

@@ -7,7 +7,7 @@ from regress.model.thresholds import ThresholdsReport
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.markdown import LIMIT, Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
-from regress.report.thresholds_rows import HEADER, render_action, render_rows
+from regress.report.thresholds_rows import header, render_action, render_rows
 from regress.report.view import View
 
 __all__ = ["render_threshold_tables", "render_thresholds_markdown"]
@@ -44,7 +44,9 @@ def render_thresholds_markdown(report: ThresholdsReport, view: View) -> str:
 
 def _tables(report: ThresholdsReport) -> list[Block]:
     return [
-        Block(literal(title), [row(map(escaped, cells)) for _, cells in rows], table(*HEADER))
+        Block(
+            literal(title), [row(map(escaped, cells)) for _, cells in rows], table(*header(report))
+        )
         for title, rows in groupby(render_rows(report), key=lambda pair: pair[0])
     ]
 

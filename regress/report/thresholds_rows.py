@@ -1,21 +1,40 @@
 """Rows of the table of thresholds, in the words that every format uses."""
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from regress.errors import ExitCode
+from regress.model.reason import ReasonCode
 from regress.model.thresholds import AxisNumbers, Bracket, Height, Numbers, ThresholdsReport
 
-__all__ = ["HEADER", "render_action", "render_bracket", "render_rows"]
+__all__ = ["header", "render_action", "render_bracket", "render_rows"]
 
-HEADER = ("backend", "mode", "distribution", "planned", "measured", "predicted", "ramp", "height")
-
-_NOTHING = "-"
-_ACTIONS = {
+_HEADER: Final = (
+    *("backend", "mode", "distribution", "planned", "measured", "predicted"),
+    *("ramp", "height"),
+)
+_MOVED: Final = {
+    ReasonCode.THRESHOLD_KEPT: "no",
+    ReasonCode.THRESHOLD_EARLIER: "earlier",
+    ReasonCode.THRESHOLD_LATER: "later",
+    ReasonCode.THRESHOLD_OUTSIDE: "outside",
+    ReasonCode.THRESHOLD_UNCLEAR: "unclear",
+    ReasonCode.AXIS_MISSING: "no data",
+    ReasonCode.AXIS_APPEARED: "new",
+    ReasonCode.AXIS_GONE: "gone",
+}
+_NOTHING: Final = "-"
+_ACTIONS: Final = {
     ExitCode.PASS: "nothing moved, and plans, times and models agree.",
     ExitCode.REGRESSION: "a threshold or a cliff got worse: see below.",
     ExitCode.UNDECIDED: "some of it could not be decided: see below.",
     ExitCode.NO_DATA: "measure what is missing: some lines have no data.",
 }
+
+
+def header(report: ThresholdsReport) -> tuple[str, ...]:
+    """Return the titles of the table: with a base it also says whether the threshold moved."""
+    return _HEADER if report.stacks.base is None else (*_HEADER, "moved")
 
 
 def render_action(report: ThresholdsReport) -> str:
@@ -26,7 +45,8 @@ def render_action(report: ThresholdsReport) -> str:
 
 
 def render_rows(report: ThresholdsReport) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each line's shape with tokens, and its row below `HEADER`."""
+    """Yield each line's shape with tokens, and its row below `header`."""
+    moved = {f.axis: _MOVED[f.reason.code] for f in report.findings if f.reason.code in _MOVED}
     for numbers in report.axes:
         axis = numbers.axis
         yield (
@@ -40,6 +60,7 @@ def render_rows(report: ThresholdsReport) -> Iterator[tuple[str, tuple[str, ...]
                 _both(numbers, report, lambda side: render_bracket(side.predicted)),
                 _both(numbers, report, lambda side: render_bracket(side.ramp)),
                 _both(numbers, report, lambda side: _height(side.height)),
+                *(() if report.stacks.base is None else (moved.get(axis, _NOTHING),)),
             ),
         )
 

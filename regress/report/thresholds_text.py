@@ -12,7 +12,7 @@ from regress.model.shape import ShapeFinding, ShapeKind
 from regress.model.thresholds import ThresholdFinding, ThresholdsReport
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.printable import printable
-from regress.report.thresholds_rows import HEADER, render_action, render_rows
+from regress.report.thresholds_rows import header, render_action, render_rows
 from regress.report.view import View, render_table
 
 __all__ = ["render_thresholds_text"]
@@ -23,6 +23,8 @@ _STYLES: Final = {
     ExitCode.UNDECIDED: "bold yellow",
     ExitCode.NO_DATA: "bold yellow",
 }
+_FOLD_ABOVE: Final = 3
+"""More findings than this with one and the same code are counted."""
 _LEGEND: Final = (
     "planned: first batch whose longest request is not split. measured: the same from times alone.",
     "predicted: by the model of the planner. ramp: where a skewed batch begins to cost more.",
@@ -43,7 +45,7 @@ def render_thresholds_text(report: ThresholdsReport, view: View) -> str:
         console.print(f"Where splitting ends, on {report.machine} ({report.setup['gpu']})")
         for title, rows in groupby(render_rows(report), key=lambda pair: pair[0]):
             console.print(f"\n{title}", style="bold")
-            console.print(render_table(HEADER, [list(row) for _, row in rows]))
+            console.print(render_table(header(report), [list(row) for _, row in rows]))
         console.print()
         for line in _LEGEND:
             console.print(line, style="dim")
@@ -59,12 +61,18 @@ def render_thresholds_text(report: ThresholdsReport, view: View) -> str:
 
 def _findings(console: Console, report: ThresholdsReport, view: View) -> None:
     counts = Counter(f.verdict for f in report.findings)
-    told = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
-    console.print(f"\nFindings: {told}", style="bold")
+    every = ", ".join(f"{counts[v]} {v}" for v in WORST_FIRST if counts[v])
+    console.print(f"\nFindings: {every}", style="bold")
+    told: Counter[str] = Counter()
     for finding in report.findings:
         if finding.verdict is not Verdict.SAME or view.everything:
-            for line in _finding(finding):
-                console.print(line)
+            told[finding.reason.code] += 1
+            if told[finding.reason.code] <= _FOLD_ABOVE or view.everything:
+                for line in _finding(finding):
+                    console.print(line)
+    for code, number in told.items():
+        if number > _FOLD_ABOVE and not view.everything:
+            console.print(f"  {number - _FOLD_ABOVE} more [{code}]: --all")
 
 
 def _finding(finding: ThresholdFinding) -> Iterator[str]:

@@ -75,6 +75,18 @@ def test_a_higher_cliff_is_found() -> None:
     assert codes(head, base)["height"] is ReasonCode.CLIFF_LOWER
 
 
+def test_a_threshold_out_of_range_is_not_called_kept() -> None:
+    """Batch sizes that do not reach it show no move, and say that they do not reach it."""
+    assert codes(line(900, DENSE), line(1000, DENSE))["moved"] is ReasonCode.THRESHOLD_OUTSIDE
+
+
+def test_heights_of_different_batches_are_not_compared() -> None:
+    """A planner that never splits has its height at the smallest batch: only the move is told."""
+    found = codes(line(1, DENSE), line(66, DENSE))
+    assert found["moved"] is ReasonCode.THRESHOLD_LATER
+    assert "height" not in found
+
+
 def test_too_few_rounds_never_show_equal_heights() -> None:
     """One round a side has no interval, so that its height is not called the same."""
     one = line(66, DENSE, rounds=1)
