@@ -115,7 +115,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
         plan = continued(plan, stacks)
     elif arguments.plan:
         check_pins(plan, stacks)
-    with interruptible(f"run {plan.run} was interrupted: rounds that were written are kept"):
+    told = f"run {plan.run} was interrupted: rounds that were written are kept"
+    told += "" if arguments.plan else f"; the same with --campaign {plan.run} goes on"
+    with interruptible(told):
         if arguments.parent:
             end_with(arguments.parent)
         _measure(plan, stacks, arguments)

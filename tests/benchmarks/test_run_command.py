@@ -107,7 +107,7 @@ def test_each_round_tells_what_was_planned(lab: Lab) -> None:
     cli.main(["run", "v0.6.1", "v0.6.0", "--rounds", "2", *CELL])
     plans = [turn.plan for turn in lab.measured]
     (run,) = {plan.campaign for plan in plans}
-    designs = [Design(run, "rounds", ("v0.6.1", "v0.6.0"), block, 2) for block in (1, 1, 2, 2)]
+    designs = [Design(run, "rounds", ("v0.6.1", "v0.6.0"), block, 2, 1) for block in (1, 1, 2, 2)]
     assert [plan.design for plan in plans] == designs
 
 

@@ -171,3 +171,16 @@ def test_a_bad_plan_is_one_line(host: Host, fields: dict[str, object], told: str
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert not host.rounds_folder.exists()
+
+
+def test_an_interrupted_run_says_how_to_go_on(host: Host) -> None:
+    """SIGTERM ends its processes and the command, in one line with the run's id."""
+    with host.start("base", "head", "--rounds", "50") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    (campaign,) = {r.campaign for r in host.rounds()}
+    assert process.returncode == 2
+    assert err.splitlines()[-1].endswith(f"; the same with --campaign {campaign} goes on")
+    assert "Traceback" not in err
