@@ -7,7 +7,17 @@ import traceback
 from collections.abc import Sequence
 from typing import Final
 
-from regress.commands import ab, backends, calibrate, check, explain, model, show, thresholds
+from regress.commands import (
+    ab,
+    backends,
+    calibrate,
+    check,
+    explain,
+    model,
+    show,
+    step_cost,
+    thresholds,
+)
 from regress.errors import ExitCode, RegressError
 from regress.output import complain, speak_any_character
 from regress.report.printable import escape
@@ -46,6 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m regress", description=__doc__, epilog=_EPILOG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (ab, check, backends, explain, thresholds, calibrate, model, show):
+    for command in (ab, check, backends, explain, thresholds, step_cost, calibrate, model, show):
         command.add(commands)
     return parser

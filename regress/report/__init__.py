@@ -5,6 +5,7 @@ from typing import Final
 
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import ThresholdsReport
 from regress.report.backends_markdown import render_backends_markdown
 from regress.report.backends_text import render_backends_text
@@ -13,11 +14,13 @@ from regress.report.check_markdown import render_check_markdown
 from regress.report.check_sarif import render_check_sarif
 from regress.report.check_text import render_check_text
 from regress.report.json import render_json
+from regress.report.step_cost_markdown import render_step_cost_markdown
+from regress.report.step_cost_text import render_step_cost_text
 from regress.report.thresholds_markdown import render_thresholds_markdown
 from regress.report.thresholds_text import render_thresholds_text
 from regress.report.view import View
 
-__all__ = ["BACKENDS_RENDERERS", "CHECK_RENDERERS", "THRESHOLDS_RENDERERS"]
+__all__ = ["BACKENDS_RENDERERS", "CHECK_RENDERERS", "STEP_COST_RENDERERS", "THRESHOLDS_RENDERERS"]
 
 CHECK_RENDERERS: Final[dict[str, Callable[[CheckReport, View], str]]] = {
     "text": render_check_text,
@@ -35,4 +38,9 @@ THRESHOLDS_RENDERERS: Final[dict[str, Callable[[ThresholdsReport, View], str]]] 
     "text": render_thresholds_text,
     "json": render_json,
     "markdown": render_thresholds_markdown,
+}
+STEP_COST_RENDERERS: Final[dict[str, Callable[[StepCostReport, View], str]]] = {
+    "text": render_step_cost_text,
+    "json": render_json,
+    "markdown": render_step_cost_markdown,
 }

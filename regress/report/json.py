@@ -7,6 +7,7 @@ import msgspec
 from regress.model.backends import BackendsReport
 from regress.model.explain import Explanation
 from regress.model.report import CheckReport
+from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import ThresholdsReport
 from regress.model.trace import TraceSummary
 from regress.report.printable import printable
@@ -17,7 +18,9 @@ __all__ = ["render_json", "render_schema"]
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-_Report = CheckReport | BackendsReport | ThresholdsReport | Explanation | TraceSummary
+_Report = (
+    CheckReport | BackendsReport | ThresholdsReport | Explanation | TraceSummary | StepCostReport
+)
 
 
 def render_json(report: _Report, _view: View | None = None) -> str:
