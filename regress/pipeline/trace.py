@@ -17,7 +17,7 @@ from regress.pipeline.why import UNEVEN
 
 __all__ = ["MOST_MODELLED", "summarise_trace"]
 
-MOST_MODELLED: Final = 2_000_000
+MOST_MODELLED: Final = 6_000_000
 """Requests of all simulated steps and backends together: less than a minute on 2 cores."""
 _WORKERS: Final = 2
 _CHUNK: Final = 250
