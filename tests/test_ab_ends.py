@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_ab import QUIET, ROOT, Rehearsal
+from regress.cli import main
+from tests.test_ab import CELLS, QUIET, ROOT, Rehearsal
 
 HANGS = QUIET | {"do": "hang", "after": 2}
 
@@ -91,15 +92,19 @@ def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
     _end(first, signal.SIGTERM)
 
 
-def test_the_command_in_a_report_judges_the_run_again(tmp_path: Path) -> None:
-    """Also if further rounds were read beside those that were measured."""
-    host = Rehearsal(tmp_path, {"us": 130.0})
+def test_the_command_in_a_report_judges_the_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also if further rounds were read beside those of this checkout."""
+    host = Rehearsal(tmp_path, {})
     (tmp_path / "more").mkdir()
-    code, report = host.run("--rounds", str(tmp_path / "more"))
-    words = shlex.split(report["command"])[1:]
-    again = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, check=False)
-    assert again.returncode == code == 1
-    assert json.loads(again.stdout)["findings"] == report["findings"]
+    monkeypatch.setenv("ATTN_SCRIPT", str(tmp_path))
+    monkeypatch.setattr("regress.commands.ab.LOCAL", host.rounds)
+    words = ["ab", "v0.6.0", "v0.6.1", "--cells", CELLS, "--machine", "rehearsal"]
+    assert main([*words, "--format", "json", "--rounds", str(tmp_path / "more")]) == 0
+    report = json.loads(capfd.readouterr().out)
+    assert main(shlex.split(report["command"])[3:]) == 0
+    assert json.loads(capfd.readouterr().out)["findings"] == report["findings"]
 
 
 def test_judging_other_cells_than_were_measured_is_no_pass(tmp_path: Path) -> None:
