@@ -43,12 +43,13 @@ def test_the_model_ranks_backends(accuracy: Accuracy) -> None:
     assert ranking.worst < 0.1
 
 
-def test_stored_errors_are_those_of_the_recorded_rounds(accuracy: Accuracy) -> None:
-    """What `explain` quotes is what the page says: no figure is left over from other rounds."""
-    paths = load_rates().paths
-    assert sum(known.cells for known in paths.values()) == sum(b.cells for b in accuracy.backends)
-    worst = max(one.worst for one in accuracy.backends)
-    assert all(known.median_error <= known.most_error <= worst for known in paths.values())
+def test_stored_errors_still_hold(accuracy: Accuracy) -> None:
+    """What `explain` quotes is what the fit saw; rounds recorded since say about the same."""
+    for path, known in load_rates().paths.items():
+        today = [one for one in accuracy.backends if one.path == path]
+        least, most = (pick(one.median for one in today) for pick in (min, max))
+        assert least - 0.01 <= known.median_error <= most + 0.01
+        assert known.median_error <= known.most_error
 
 
 def doubled(found: Round) -> Round:
