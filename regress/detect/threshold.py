@@ -93,6 +93,8 @@ def _measured(points: Sequence[Point], rule: ThresholdsRule) -> Bracket | None:
         return Bracket(plateau.batch, None)
     alpha = rule.interval_alpha
     ratios = {p.batch: ratio_between(plateau.skewed_us, p.skewed_us, alpha) for p in timed}
+    # A batch that was measured only in other campaigns, on other cards, tells nothing here.
+    timed = [p for p in timed if ratios[p.batch] is not None]
     reached = {b: above(r, rule.plateau_share, rule.unproved) for b, r in ratios.items()}
     wide = plateau.batch * (1 - rule.plateau_span)
     if not any(reached[p.batch] and p.batch <= wide for p in timed):

@@ -91,7 +91,8 @@ def load_recorded() -> Recorded:
 
 def _runs(rounds: Mapping[str, Sequence[Round]], config: Config) -> Iterator[CheckReport]:
     every = [r for found in rounds.values() for r in found]
-    pairs = dict.fromkeys(r.design.stacks for r in every if r.design)
+    planned = dict.fromkeys(r.design.stacks for r in every if r.design)
+    pairs = [stacks for stacks in planned if len(stacks) == len(_PAIRS[0])]
     runs = [run for base, head in pairs for run in find_runs(every, base, head)]
     for run in sorted(runs, key=lambda run: run.rounds[0].started_at):
         request = _request("ab", run.base, run.head)

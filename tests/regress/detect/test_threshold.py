@@ -1,5 +1,7 @@
 """The numbers of one line."""
 
+from dataclasses import replace
+
 import pytest
 
 from regress.detect.threshold import bracket_of, numbers_of
@@ -36,6 +38,16 @@ def test_a_single_point_is_no_plateau() -> None:
     """A line that ends in the ramp, or right behind the threshold, says nothing by its times."""
     assert numbers_of(line(66, (8, 32, 60, 64)), None, RULE).measured is None
     assert numbers_of(line(66, (8, 64, 66)), None, RULE).measured is None
+
+
+def test_batches_of_other_campaigns_say_nothing_of_the_plateau() -> None:
+    """A batch that was measured on another card alone leaves what the others show as it is."""
+    whole = line(66, DENSE, facts=False)
+    apart = [
+        replace(p, skewed_us={"other": (p.skewed_us["c1"][0],)}) if p.batch == 67 else p
+        for p in whole.points
+    ]
+    assert numbers_of(replace(whole, points=tuple(apart)), None, RULE).measured == Bracket(65, 66)
 
 
 def test_a_line_without_a_cliff_says_so() -> None:

@@ -9,6 +9,7 @@ from regress.errors import ExitCode
 from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
 from regress.pipeline.recorded import load_recorded
+from regress.pipeline.request import ANY_TIER
 
 GATE_S, NIGHTLY_S = 180.0, 300.0
 """What a run in which nothing changed may take."""
@@ -25,7 +26,7 @@ def _of(base: str, head: str) -> list[CheckReport]:
 
 def test_byte_identical_stacks_are_the_same_in_time() -> None:
     """Gate and nightly tier end 0 with every measured cell SAME, in the time allowed."""
-    runs = _of("v0.6.0", "v0.6.1")
+    runs = [run for run in _of("v0.6.0", "v0.6.1") if run.tier != ANY_TIER]
     assert {run.tier for run in runs} == {"gate", "nightly"}
     for report in runs:
         assert report.run
@@ -49,6 +50,17 @@ def test_auto_decode_got_slower_because_its_backend_changed() -> None:
         assert finding.measured.cycles
         assert finding.measured.p_adjusted is not None
         assert finding.measured.p_adjusted <= load_config().ab.family_alpha
+
+
+def test_a_run_that_was_killed_went_on() -> None:
+    """After kill -9 in its third round the same command completed it, without that round."""
+    (report,) = (run for run in _runs() if run.tier == ANY_TIER)
+    assert report.run
+    assert report.exit_code is ExitCode.PASS
+    assert len(report.run.campaigns) == 2
+    assert len(report.run.leftovers) == 1
+    used = {id_ for f in report.findings if f.measured for id_ in (*f.rounds.base, *f.rounds.head)}
+    assert len(report.rounds.base) + len(report.rounds.head) == len(used) + 1
 
 
 @pytest.mark.parametrize("number", range(3))
