@@ -15,6 +15,7 @@ from regress.model.verdict import Verdict
 from regress.report.finding_text import render_finding
 from regress.report.headline import render_action, render_scope
 from regress.report.printable import printable
+from regress.report.run_text import render_certainty
 from regress.report.view import View
 from regress.report.waived_text import acceptance_of, render_waiver_findings
 from workloads.record import Case
@@ -69,6 +70,7 @@ def _run(report: CheckReport) -> ET.Element:
     test = ET.Element("testcase", name=f"{report.base} -> {report.head}")
     lines = (
         render_scope(report),
+        *render_certainty(report),
         *report.warnings,
         *render_waiver_findings(report),
         f"Reproduce: {report.command}",

@@ -20,7 +20,7 @@ from regress.report.headline import (
 )
 from regress.report.markdown import LIMIT, Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
-from regress.report.run_text import STAGE_HEADER, render_error_rate, render_run, stage_rows
+from regress.report.run_text import STAGE_HEADER, render_certainty, stage_rows
 from regress.report.view import View
 from regress.report.waived_text import accepted, render_acceptance, render_waiver_findings
 
@@ -124,11 +124,5 @@ def _stages(report: CheckReport) -> Iterator[Block]:
 
 
 def _footer(report: CheckReport) -> tuple[str, ...]:
-    run, rate = report.run, report.error_rate
-    sentences = (
-        *(render_run(run) if run else ()),
-        *(render_error_rate(rate) if rate else ()),
-        *render_blindness(report),
-    )
-    told = " ".join(sentences)
+    told = " ".join((*render_certainty(report), *render_blindness(report)))
     return (*((escaped(told), "") if told else ()), "Reproduce:", "", fenced(report.command))

@@ -15,6 +15,7 @@ from regress.model.report import CheckReport
 from regress.model.verdict import EXIT_CODES, Verdict
 from regress.report.finding_text import render_evidence, render_figures
 from regress.report.printable import printable
+from regress.report.run_text import render_certainty
 from regress.report.view import View
 from regress.report.waived_text import acceptance_of, render_waiver_findings
 
@@ -76,7 +77,8 @@ def _invocation(report: CheckReport) -> _Json:
         "exitCode": int(report.exit_code),
         "exitCodeDescription": report.verdict,
         "toolExecutionNotifications": [
-            {"level": "warning", "message": _message(line)} for line in lines
+            *({"level": "warning", "message": _message(line)} for line in lines),
+            *({"level": "note", "message": _message(line)} for line in render_certainty(report)),
         ],
     }
 

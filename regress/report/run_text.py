@@ -4,11 +4,20 @@ from collections.abc import Iterator
 
 from regress.counted import counted
 from regress.model.rates import ErrorRate
+from regress.model.report import CheckReport
 from regress.model.run import RunTold
 
-__all__ = ["STAGE_HEADER", "render_error_rate", "render_run", "stage_rows"]
+__all__ = ["STAGE_HEADER", "render_certainty", "render_error_rate", "render_run", "stage_rows"]
 
 STAGE_HEADER = ("stage", "rounds", "cells", "same", "suspect", "open", "no time", "GPU s")
+
+
+def render_certainty(report: CheckReport) -> Iterator[str]:
+    """Yield what is known of how often such a report is wrong: proved, then simulated."""
+    if report.run:
+        yield from render_run(report.run)
+    if report.error_rate:
+        yield from render_error_rate(report.error_rate)
 
 
 def stage_rows(run: RunTold) -> Iterator[tuple[str, ...]]:

@@ -34,6 +34,11 @@ COSTS = ("backend", "ms a step", "kernels", "plan()", "known by", "note")
 CHOICES = ("choice", "takes", "ms a step", "more than the best", "over the best", "best")
 UPGRADES = ("backend", "verdict", "before, ms", "after, ms", "after / before", "cells")
 _NOTHING = "-"
+_HOW = {
+    Source.MEASURED: "by measurement",
+    Source.INTERPOLATED: "between measured batches",
+    Source.MODEL: "by a model, not by measurement",
+}
 _NOT_LIKE = "not like for like: contiguous KV"
 
 
@@ -60,12 +65,10 @@ def render_best(cost: StackCost) -> str:
     told = next((b for b in cost.backends if b.backend == cost.best), None)
     if told is None or told.step_us is None:
         return f"{cost.stack}: no backend's step cost is known"
-    how = "by the model alone" if not told.source.by_rounds else f"by what is {told.source}"
-    text = (
-        f"{cost.stack}: {_ms(told.step_us)} ms of attention a step with {told.backend}, best {how}"
-    )
+    cheapest = f"{_ms(told.step_us)} ms of attention a step with {told.backend}"
+    text = f"{cost.stack}: {cheapest}, best {_HOW[told.source]}"
     each = cost.best_each_us
-    if each is not None and told.step_us - each > 0.001 * told.step_us:
+    if each is not None and any(load.best != told.backend for load in cost.loads):
         text += f"; {_ms(each)} ms with the best backend of each batch"
     if cost.best_any is not None:
         other = next(b for b in cost.backends if b.backend == cost.best_any)
@@ -81,7 +84,7 @@ def render_costs(cost: StackCost) -> Iterator[tuple[str, ...]]:
             _ms(told.step_us),
             _ms(told.kernel_us),
             _ms(told.plan_us),
-            told.source if told.source.by_rounds else f"{told.source} ({1 - told.covered:.0%})",
+            told.source if told.source.by_rounds else f"{told.source}: {1 - told.covered:.0%}",
             ", ".join(_notes(told)),
         )
 
@@ -171,18 +174,26 @@ def _cell(part: Part) -> str:
 
 
 def render_lacking(cost: StackCost) -> Iterator[str]:
-    """Yield a line for each part of a wanted backend that does not rest on rounds, or cannot."""
+    """Yield a line for each batch and reason why wanted backends have no time of their own there.
+
+    Each line names the backends that it is true of, and how to measure them.
+    """
+    lines: dict[tuple[str, str], list[str]] = {}
     for told in cost.backends:
         for part in told.parts:
-            where = f"{told.backend} on {part.load}"
-            if part.source is Source.REFUSED:
-                yield f"{where} cannot run: {part.reason}"
-            elif part.source is Source.INTERPOLATED:
-                between = " and ".join(case.workload for case in part.cases)
-                yield f"{where} is interpolated between {between}"
-            elif part.measure:
-                filled = ", kernel time by a model" if part.source is Source.MODEL else ""
-                yield f"{where} was not measured{filled}: {part.measure}"
+            if part.source is not Source.MEASURED:
+                lines.setdefault((part.load, _why(part)), []).append(told.backend)
+    for (load, why), names in lines.items():
+        yield f"{load}, {', '.join(names)}: {why}"
+
+
+def _why(part: Part) -> str:
+    if part.source is Source.REFUSED:
+        return f"cannot run: {part.reason}"
+    if part.source is Source.INTERPOLATED:
+        return f"interpolated between {' and '.join(case.workload for case in part.cases)}"
+    filled = " (kernel time by a model)" if part.source is Source.MODEL else ""
+    return f"not measured{filled}: {part.measure}"
 
 
 def _ms(us: float | None) -> str:

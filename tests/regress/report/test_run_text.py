@@ -1,7 +1,10 @@
 """What reports say of a run of `ab`."""
 
+import pytest
+
 from regress.model.rates import ErrorRate, Rate
 from regress.model.report import CheckReport
+from regress.report import CHECK_RENDERERS
 from regress.report.check_markdown import render_check_markdown
 from regress.report.check_text import render_check_text
 from regress.report.run_text import render_error_rate, render_run
@@ -62,8 +65,9 @@ def test_the_error_rate_is_quoted_with_what_it_rests_on() -> None:
     assert "calibrate again" in thresholds
 
 
-def test_reports_quote_it() -> None:
-    """Text and Markdown print the same sentences."""
-    report = bare(run=RUN, error_rate=RATE)
-    for text in (render_check_text(report, View()), render_check_markdown(report, View())):
-        assert "1 of 4000 gates" in text
+@pytest.mark.parametrize("name", [name for name in CHECK_RENDERERS if name != "json"])
+def test_reports_quote_it(name: str) -> None:
+    """Every format for people and CI says what is proved and what was simulated."""
+    text = CHECK_RENDERERS[name](bare(run=RUN, error_rate=RATE), View())
+    assert "1 of 4000 gates" in text
+    assert "at most 0.8% call any slower" in text
