@@ -222,7 +222,7 @@ class Upgrade(_Told, frozen=True):
     base_us, head_us
         Step costs.
     ratio
-        Head over base; None if a side has no cost.
+        Head over base; None if a side does not rest on rounds.
     across
         Whether no campaign holds both sides.
     """

@@ -7,11 +7,13 @@ from typing import Final
 from regress.config import load_config
 from regress.model.backends import BackendsReport
 from regress.model.report import CheckReport
+from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair, ThresholdsReport
 from regress.pipeline.accuracy import judge_accuracy
 from regress.pipeline.claims import evidence_of, judge_claims
 from regress.pipeline.recorded import Recorded, load_recorded
 from regress.pipeline.request import ANY_TIER, Request
+from regress.pipeline.step_cost_page import STEP_COST_PAGE, step_cost_blocks
 from regress.pipeline.thresholds import thresholds
 from regress.report import readme_tables
 from regress.report.accuracy_markdown import render_accuracy_blocks
@@ -84,11 +86,12 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         "check.schema.json": render_schema(CheckReport),
         "backends.schema.json": render_schema(BackendsReport),
         "thresholds.schema.json": render_schema(ThresholdsReport),
+        "step-cost.schema.json": render_schema(StepCostReport),
     }
 
 
 def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
-    """Return what the pages about thresholds, claims and the model should hold, by file name."""
+    """Return what the pages with tables of recorded rounds should hold, by file name."""
     config = load_config()
     command = f"python -m regress thresholds {_MOVED.base} {_MOVED.head} --recorded"
     moved = thresholds(_MOVED, Request((RECORDED,), None, ANY_TIER, None, command), config)
@@ -96,6 +99,7 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     blocks = {
         _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
         _CLAIMS: {"claims": render_claims(claims)},
+        STEP_COST_PAGE: step_cost_blocks(recorded.rounds, config),
         _MODEL: render_accuracy_blocks(judge_accuracy(recorded.rounds), load_rates()),
     }
     return {

@@ -191,13 +191,12 @@ def measure_command(load: Load, name: str, tag: str) -> str:
     case = Case(load.name, name)
     entry = next((e for e in catalog.cases() if e.case == case), None)
     if entry is not None:
-        return (
-            f"python -m benchmarks run {tag} --tier {entry.tier} --cells '^{case.workload}@{name}$'"
-        )
+        return f"`python -m benchmarks run {tag} --tier {entry.tier} --cells '^{case}$'`"
     shape, kv = load.workload.shape, load.workload.kv
-    types = f"DType({str(shape.dtype)!r}), DType({str(shape.kv_dtype)!r})"
-    heads = f"AttentionShape({shape.q_heads}, {shape.kv_heads}, {shape.head_dim}"
+    types = f"DType.{shape.dtype.name}, DType.{shape.kv_dtype.name}, {shape.page_size}"
+    heads = f"{shape.q_heads}, {shape.kv_heads}, {shape.head_dim}, {types}"
     return (
-        f"not in workloads/catalog.py: add `yield _decode({heads}, {types}, {shape.page_size}), "
-        f'{kv.batch}, "{kv.distribution}", {kv.total}), ("{name}",)`'
+        "add with its backends to workloads/catalog.py "
+        f'`_decode(AttentionShape({heads}), {kv.batch}, "{kv.distribution}", {kv.total})`, '
+        f"then `python -m benchmarks run {tag} --tier TIER --cells {load.name}@`"
     )

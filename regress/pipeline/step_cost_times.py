@@ -99,9 +99,14 @@ class Shelf:
 
     @cached_property
     def workloads(self) -> Mapping[tuple[str, AttentionShape, str], tuple[Workload, ...]]:
-        """Decode workloads with times, by backend, shape and distribution."""
+        """Decode workloads with times, by backend, shape and distribution.
+
+        Where stacks are compared, only those that both have: neighbours must be the same ones.
+        """
         found: dict[tuple[str, AttentionShape, str], list[Workload]] = defaultdict(list)
         for case, observations in self.found.items():
+            if self.others and not any(o.measured for o in self.others.get(case, ())):
+                continue
             workload = parsed(case.workload)
             if workload.phase is Phase.DECODE and any(o.measured for o in observations):
                 key = case.backend, workload.shape, workload.kv.distribution

@@ -83,7 +83,7 @@ def _upgrade(before: Priced, after: Priced, cells: tuple[CellChange, ...], alpha
     ratio, ends = None, (before.told.step_us, after.told.step_us)
     if pairs:
         ratio = ratio_of(shift(strata_of(pairs), alpha))
-    elif ends[0] is not None and ends[1] is not None:
+    elif all(side.told.source.by_rounds for side in (before, after)) and ends[0] and ends[1]:
         ratio = Ratio(ends[1] / ends[0], None, None, 0.0)
     return Upgrade(
         backend=after.told.backend,

@@ -66,6 +66,8 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
     waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
     model = tmp_path / "model.md"
+    costs = tmp_path / "step-cost.md"
+    costs.write_text("before\n<!-- step-costs -->\nstale\n<!-- end -->\nafter\n")
     model.write_text("before\n<!-- model-errors -->\nstale\n<!-- end -->\nafter\n")
     claims.write_text("before\n<!-- claims -->\nstale\n<!-- end -->\nafter\n")
     moved.write_text("before\n<!-- recorded-thresholds -->\nstale\n<!-- end -->\nafter\n")
@@ -75,7 +77,7 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     picture.write_bytes((DOCS / PICTURE).read_bytes())
     written = write_documents(tmp_path, readme)
     assert picture not in written
-    for page in (rules, readme, waivers, claims, moved, model):
+    for page in (rules, readme, waivers, claims, moved, costs, model):
         assert page in written
         text = page.read_text()
         assert "stale" not in text
