@@ -174,7 +174,7 @@ def _cell(part: Part) -> str:
 
 
 def render_lacking(cost: StackCost) -> Iterator[str]:
-    """Yield a line for each batch and reason why wanted backends have no time of their own there.
+    """Yield a line for each reason why backends have no time of their own, and the batches.
 
     Each line names the backends that it is true of, and how to measure them.
     """
@@ -183,8 +183,12 @@ def render_lacking(cost: StackCost) -> Iterator[str]:
         for part in told.parts:
             if part.source is not Source.MEASURED:
                 lines.setdefault((part.load, _why(part)), []).append(told.backend)
+    loads: dict[tuple[str, str], list[str]] = {}
     for (load, why), names in lines.items():
-        yield f"{load}, {', '.join(names)}: {why}"
+        loads.setdefault((", ".join(names), why), []).append(load)
+    for (names_told, why), found in loads.items():
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield f"{found[0]}{more}, {names_told}: {why}"
 
 
 def _why(part: Part) -> str:
