@@ -14,14 +14,14 @@ from benchmarks.paths import ROOT
 SLEEPS = """
 import os, sys, time
 from benchmarks.interrupt import end_with, interruptible
-try:
-    with interruptible("told"):
-        end_with(os.getppid())
-        print(os.getpid(), flush=True)
+with interruptible("told"):
+    end_with(os.getppid())
+    print(os.getpid(), flush=True)
+    try:
         time.sleep(60)
-finally:
-    time.sleep(0.2)
-    print("cleaned up", flush=True)
+    finally:
+        time.sleep(0.5)
+        print("cleaned up", flush=True)
 """
 
 

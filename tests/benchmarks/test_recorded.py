@@ -29,10 +29,16 @@ def test_a_stack_stays_small(tag: str) -> None:
 
 
 def test_rounds_are_whole() -> None:
-    """Every round holds cases of its tier, each measured or with a reason, and none is quick."""
+    """Every round holds cases of its tier, each measured or with a reason, and none is quick.
+
+    Hand-picked cases are parts of a run: what looked odd, or a bisection's batch sizes.
+    """
     for one in ROUNDS:
         assert not is_quick(one)
-        assert {r.case for r in one.cases} <= {e.case for e in cases(one.tier)}
+        if one.tier == "custom":
+            assert one.design
+        else:
+            assert {r.case for r in one.cases} <= {e.case for e in cases(one.tier)}
         assert all(r.status is Status.MEASURED or r.reason for r in one.cases)
 
 
@@ -63,8 +69,11 @@ def test_cupti_agrees_with_the_timer() -> None:
 
 
 def test_rounds_are_fast_and_mostly_measuring() -> None:
-    """A nightly round takes at most 45 s; at least half of the time after the build is kernels."""
-    for one in ROUNDS:
+    """A nightly round takes at most 45 s; at least half of the time after the build is kernels.
+
+    A round of a handful of cases spends more of it on rests: there is less to spread them over.
+    """
+    for one in (r for r in ROUNDS if r.tier != "custom"):
         assert one.tier != "nightly" or one.seconds["total"] <= 45
         after = one.seconds["measure"] + one.seconds["view"]
         assert one.seconds["kernels"] >= 0.5 * after
