@@ -16,8 +16,8 @@ import os, sys, time
 from benchmarks.interrupt import end_with, interruptible
 with interruptible("told"):
     end_with(os.getppid())
-    print(os.getpid(), flush=True)
     try:
+        print(os.getpid(), flush=True)
         time.sleep(60)
     finally:
         time.sleep(0.5)
