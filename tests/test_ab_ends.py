@@ -88,7 +88,7 @@ def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
     second = host.start("--into", str(host.rounds))
     out, err = second.communicate(timeout=30)
     assert (second.returncode, out) == (2, "")
-    assert "another `ab` is measuring" in err
+    assert "another `ab` or bisection is measuring" in err
     _end(first, signal.SIGTERM)
 
 

@@ -42,6 +42,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="SLUG",
         help="to bisect; all but its batch size stays (default: %(default)s)",
     )
+    option("--new", action="store_true", help="do not go on with a bisection that was broken off")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--record", action="store_true", help="write rounds where git keeps results")
     where.add_argument("--into", type=Path, metavar="DIR", help="write rounds there")
@@ -79,11 +80,12 @@ def _bisected(stacks: StackPair, options: argparse.Namespace, config: Config) ->
     axes = axes_through(options.workload, options.backend or _BACKENDS)
     run = f"bisect-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
     driver = Driver(tuple(_passed_on(options)))
-    search = Search(driver.measure, directory, run, options.machine)
+    search = Search(driver.measure, directory, run, options.machine, anew=options.new)
     with alone(directory), interruptible():
         rounds = bisect(stacks.head, axes, search, config.thresholds)
     request = replace(request_of(options), roots=(directory,), machine=rounds[-1].machine.name)
-    return thresholds(stacks, request, config, run=run)
+    measured = rounds[-1].design
+    return thresholds(stacks, request, config, run=measured.run if measured else run)
 
 
 def _passed_on(options: argparse.Namespace) -> Iterator[str]:

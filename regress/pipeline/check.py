@@ -17,6 +17,7 @@ from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import WHOLE_STAGES, mark_missing, missing_rounds
 from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
+from regress.pipeline.thresholds_bisect import BISECT
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
@@ -56,7 +57,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     warnings = (
         *loaded.warnings,
         *set_aside(loaded, shared, pair),
-        *_chosen_by_ab(loaded, pair),
+        *_left_out(loaded, pair),
         *left_aside(loaded.rounds, pair, wanted, verdicts, config),
         *(passed_over(request.tier, sides) if asked == AUTO_TIER else ()),
         *doubts(cells, sides),
@@ -74,15 +75,20 @@ def _whole(loaded: Loaded, tag: str) -> tuple[Round, ...]:
     whole = tuple(r for r in loaded.of(tag) if _is_whole(r))
     if not whole:
         msg = (
-            f"stack {tag} has only rounds in which `ab` looked again: judge them with `ab --judge`"
+            f"stack {tag} has only rounds of a few cells, in which `ab` looked again "
+            "(`ab --judge` judges those) or `thresholds` bisected: measure a tier"
         )
         raise NoDataError(msg)
     return whole
 
 
-def _chosen_by_ab(loaded: Loaded, pair: tuple[str, str]) -> Iterator[str]:
+def _left_out(loaded: Loaded, pair: tuple[str, str]) -> Iterator[str]:
     """Tell of rounds that hold only what looked odd: taken for themselves they cry wolf."""
-    number = sum(not _is_whole(r) for tag in pair for r in loaded.rounds[tag])
+    partial = [r for tag in pair for r in loaded.rounds[tag] if not _is_whole(r)]
+    bisected = sum(bool(r.design and r.design.stage.startswith(BISECT)) for r in partial)
+    if bisected:
+        yield f"{counted(bisected, 'round')} in which `thresholds` bisected: not compared here"
+    number = len(partial) - bisected
     if number:
         yield (
             f"{counted(number, 'round')} in which `ab` looked again at some cells: not compared "

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
+from regress.counted import counted
 from regress.errors import UsageError
 from workloads.stage import StagePlan, write_stage
 
@@ -102,7 +103,7 @@ def alone(directory: Path) -> Iterator[None]:
     Raises
     ------
     UsageError
-        If another `ab` holds it, or it cannot be made.
+        If another `ab` or bisection holds it, or it cannot be made.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -122,7 +123,7 @@ def _lock(held: int, directory: Path) -> None:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         msg = (
-            f"another `ab` is measuring into {directory}: wait for it, "
+            f"another `ab` or bisection is measuring into {directory}: wait for it, "
             "or on another GPU measure --into another folder"
         )
         raise UsageError(msg) from error
@@ -131,5 +132,5 @@ def _lock(held: int, directory: Path) -> None:
 
 
 def _told(plan: StagePlan) -> str:
-    rounds = f"{len(plan.todo)} rounds a side" if len(plan.todo) > 1 else "1 round a side"
-    return f"{rounds} of {len(plan.cases)} cells"
+    side = " a side" if len(plan.stacks) > 1 else ""
+    return f"{counted(len(plan.todo), 'round')}{side} of {counted(len(plan.cases), 'cell')}"

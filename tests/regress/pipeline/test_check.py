@@ -351,3 +351,19 @@ def test_rounds_that_ab_chose_are_not_compared(tmp_path: Path) -> None:
     report = _pair(tmp_path, base, [*head, *again])
     assert report.exit_code is ExitCode.PASS
     assert any("looked again" in warning for warning in report.warnings)
+
+
+def test_rounds_of_a_bisection_are_no_side(tmp_path: Path) -> None:
+    """They hold a few batch sizes: alone they are NO_DATA, beside others they are named."""
+    bisected = [
+        msgspec.structs.replace(r, design=Design("b", "bisect-1", ("v2",), 1, 1))
+        for r in rounds_of("v2", {CASE: SLOW}, "c2")
+    ]
+    base, head = rounds_of("v1", {CASE: QUIET}), rounds_of("v2", {CASE: QUIET})
+    with pytest.raises(NoDataError, match="`thresholds` bisected"):
+        _pair(tmp_path / "alone", base, bisected)
+    report = _pair(tmp_path / "both", base, [*head, *bisected])
+    assert report.exit_code is ExitCode.PASS
+    told = f"{len(bisected)} rounds in which `thresholds` bisected: not compared here"
+    assert told in report.warnings
+    assert not any("`ab`" in warning for warning in report.warnings)

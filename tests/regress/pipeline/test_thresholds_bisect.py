@@ -29,8 +29,11 @@ class PlanningLab:
     ) -> None:
         self.root, self.thresholds, self.machine = root, thresholds, machine
         self.plans: list[StagePlan] = []
+        self.breaks_at: int | None = None
 
     def measure(self, plan: StagePlan) -> None:
+        if len(self.plans) == self.breaks_at:
+            raise KeyboardInterrupt
         self.plans.append(plan)
         records = []
         for case in plan.cases:
@@ -106,6 +109,55 @@ def test_every_batch_is_measured_even_and_skewed(tmp_path: Path) -> None:
     found_by(lab)
     kinds = {parse(c.workload).kv.distribution for p in lab.plans for c in p.cases}
     assert kinds == {"uniform", "skew40"}
+
+
+def broken_off(lab: PlanningLab, after: int) -> None:
+    """Bisect until it is interrupted after so many rounds."""
+    lab.breaks_at = after
+    axes = axes_through(SLUG, lab.thresholds)
+    with pytest.raises(KeyboardInterrupt):
+        bisect("vhead", axes, Search(lab.measure, lab.root, "bisect-1"), CONFIG.thresholds)
+    lab.breaks_at = None
+
+
+def test_a_bisection_that_was_broken_off_goes_on(tmp_path: Path) -> None:
+    """Together both stretches measure what one would, as one run of two campaigns."""
+    whole = PlanningLab(tmp_path / "whole", THRESHOLDS)
+    found_by(whole)
+    lab = PlanningLab(tmp_path / "broken", THRESHOLDS)
+    broken_off(lab, 3)
+    axes = axes_through(SLUG, lab.thresholds)
+    rounds = bisect("vhead", axes, Search(lab.measure, lab.root, "bisect-2"), CONFIG.thresholds)
+    assert [p.cases for p in lab.plans] == [p.cases for p in whole.plans]
+    assert len({p.stage for p in lab.plans}) == len(lab.plans) == len(rounds)
+    assert {p.run for p in lab.plans} == {"bisect-1"}
+    campaigns = [p.campaign for p in lab.plans]
+    assert campaigns == ["bisect-1"] * 3 + ["bisect-1~2"] * (len(campaigns) - 3)
+
+
+@pytest.mark.parametrize("why", ["finished", "other axes", "--new"])
+def test_another_bisection_begins(tmp_path: Path, why: str) -> None:
+    """One that is finished, of other backends, or not wanted is left as it is."""
+    lab = PlanningLab(tmp_path, THRESHOLDS, H200)
+    if why == "finished":
+        found_by(lab)
+    else:
+        broken_off(lab, 1)
+    names = ["fa3-varlen"] if why == "other axes" else list(THRESHOLDS)
+    search = Search(lab.measure, tmp_path, "bisect-2", anew=why == "--new")
+    rounds = bisect("vhead", axes_through(SLUG, names), search, CONFIG.thresholds)
+    assert {r.design.run for r in rounds if r.design} == {"bisect-2"}
+    assert len(rounds) == 2
+
+
+def test_going_on_with_another_gpu_is_an_error(tmp_path: Path) -> None:
+    """Its threshold is another one."""
+    lab = PlanningLab(tmp_path, THRESHOLDS)
+    broken_off(lab, 1)
+    lab.machine = msgspec.structs.replace(MACHINE, sm_count=78)
+    axes = axes_through(SLUG, lab.thresholds)
+    with pytest.raises(UsageError, match=r"another set-up: SMs .* begin another with --new"):
+        bisect("vhead", axes, Search(lab.measure, tmp_path, "bisect-2"), CONFIG.thresholds)
 
 
 def test_measuring_that_writes_nothing_is_an_error(tmp_path: Path) -> None:
