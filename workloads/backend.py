@@ -124,10 +124,12 @@ def alias_of(name: str, workload: Workload) -> str | None:
     FlashAttention-3's `get_pack_gqa` (hopper/flash_api.cpp) packs whenever KV lengths are
     given per request or KV is split, and has nothing to pack without a group of query heads.
     So `auto` is `true`, `false` with more than one split is `true`, and a group of 1 is `false`.
+    `false` with automatic splits packs where the heuristic allows more than one split and not
+    where it allows one only; which that is depends on the GPU, so it is measured for itself.
     """
     if not name.startswith("fa3-kvcache-pack-"):
         return None
     pack, splits = name.removeprefix("fa3-kvcache-pack-").split("-splits-")
-    never_packs = workload.shape.group == 1 or (pack == "false" and splits in {"1", "auto"})
-    effective = "false" if never_packs else "true"
+    may_not_pack = workload.shape.group == 1 or (pack == "false" and splits in {"1", "auto"})
+    effective = "false" if may_not_pack else "true"
     return None if effective == pack else kvcache_name(effective, splits)

@@ -103,7 +103,11 @@ def _kvcache(inputs: Inputs, *, splits: int, pack: bool | None, ahead: bool) -> 
     w, s = inputs.workload, inputs.workload.shape
     k, v = (x.view(w.kv.batch, -1, s.kv_heads, s.head_dim) for x in inputs.contiguous)
     q = inputs.q.view(w.kv.batch, w.q_len, s.q_heads, s.head_dim)
-    metadata = _Metadata(inputs, splits=splits, pack=pack)
+    # Once a request may be split the launch packs, whatever it is told (see
+    # workloads.planner.flash_attn_3); the metadata's own function does as it is told, and its
+    # splits would be others. Where the heuristic allows one split only, packing changes nothing.
+    packed = pack if pack is None or splits == 1 else True
+    metadata = _Metadata(inputs, splits=splits, pack=packed)
 
     def launch() -> Any:
         return _output(

@@ -20,7 +20,7 @@ from tests.benchmarks.fakes import (
     install_flashinfer,
     libraries,
 )
-from workloads.backend import BACKENDS, Layout, Mode
+from workloads.backend import BACKENDS, Layout, Mode, kvcache_name
 from workloads.catalog import cases
 from workloads.record import Facts
 from workloads.shape import DType
@@ -313,6 +313,27 @@ def test_fa3_s_splits_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     prepared.plan()
     assert len(calls["metadata"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("pack", "splits", "asked"),
+    [
+        ("false", "1", False),
+        ("false", "auto", True),
+        ("false", "2", True),
+        ("true", "auto", True),
+        ("auto", "auto", None),
+    ],
+)
+def test_fa3_s_splits_are_those_of_the_launch(
+    monkeypatch: pytest.MonkeyPatch, pack: str, splits: str, asked: object
+) -> None:
+    """A launch that may split packs even if told not to, so its splits are asked for packed."""
+    calls = install_fa3(monkeypatch)
+    name = kvcache_name(pack, splits)
+    ADAPTERS[name](name, inputs_of(EVEN), libraries())
+    ((_, kwargs),) = calls["metadata"]
+    assert kwargs["pack_gqa"] is asked
 
 
 def test_flash_attn_gets_padded_block_tables(monkeypatch: pytest.MonkeyPatch) -> None:
