@@ -47,37 +47,39 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option("--device", default=MACHINE, metavar="NAME", help="e.g. h20, or sms=78,bandwidth=4e12,…")
     option(
         "--flashinfer",
-        type=_release,
         metavar="VERSION",
         help="release whose rules apply (default: newest)",
     )
-    option("--occupancy", type=_count, metavar="N", help="CUDA-core CTAs that an SM holds")
-    option("--heads", default="32/4", metavar="Q/KV", help="with --kv-lens or --trace")
-    option("--head-dim", type=int, default=128, metavar="N", help="with --kv-lens or --trace")
-    option("--kv-dtype", choices=("bf16", "fp8"), default="bf16", help="with the same")
-    option("--page-size", type=int, default=16, metavar="N", help="with the same")
+    option("--occupancy", metavar="N", help="CUDA-core CTAs that an SM holds")
+    shape = parser.add_argument_group("the shape, with --kv-lens or --trace").add_argument
+    shape("--heads", metavar="Q/KV", help="query and KV heads (default: 32/4)")
+    shape("--head-dim", metavar="N", help="(default: 128)")
+    shape("--kv-dtype", choices=("bf16", "fp8"), help="(default: bf16)")
+    shape("--page-size", metavar="N", help="KV tokens of a page (default: 16)")
     option("--picture", type=Path, metavar="FILE", help="draw the SMs over time (.svg or .png)")
     option("--format", choices=("text", "json"), default="text")
     option("--output", type=Path, metavar="FILE", help="write there instead of to the terminal")
     parser.set_defaults(run=_run, all=False)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        msg = f"{text} is no number of CTAs: give one from 1 up"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
+def _count(name: str, text: str | None) -> int | None:
+    if text is not None and not (text.isascii() and text.isdecimal() and int(text)):
+        msg = f"{name} {text}: give a whole number from 1 up"
+        raise UsageError(msg)
+    return None if text is None else int(text)
 
 
-def _release(text: str) -> str:
+def _release(text: str | None) -> str | None:
     try:
-        return str(Version(text))
+        return None if text is None else str(Version(text))
     except InvalidVersion as error:
-        msg = f"{text} is no version: give one as 0.6.1"
-        raise argparse.ArgumentTypeError(msg) from error
+        msg = f"--flashinfer {text}: give a version as 0.6.1"
+        raise UsageError(msg) from error
 
 
 def _run(options: argparse.Namespace) -> ExitCode:
+    options.flashinfer = _release(options.flashinfer)
+    options.occupancy = _count("--occupancy", options.occupancy)
     try:
         names = _backends(options)
         if options.trace:
@@ -140,6 +142,10 @@ def _batch_subject(options: argparse.Namespace) -> Subject:
     if options.kv_lens:
         lengths = load_lengths(options.kv_lens)
         return _subject(options, str(options.kv_lens), Batch(lengths, _shape(options)))
+    for name in ("heads", "head_dim", "kv_dtype", "page_size"):
+        if getattr(options, name) is not None:
+            msg = f"--{name.replace('_', '-')} is for --kv-lens and --trace: a slug has its shape"
+            raise UsageError(msg)
     workload = parse(options.workload)
     check_lengths(workload.kv.lengths(), options.workload)
     return _subject(options, workload.slug, Batch.of(workload))
@@ -151,13 +157,15 @@ def _subject(options: argparse.Namespace, name: str, batch: Batch) -> Subject:
 
 
 def _shape(options: argparse.Namespace) -> AttentionShape:
-    query, slash, kv = options.heads.partition("/")
+    heads = options.heads or "32/4"
+    query, slash, kv = heads.partition("/")
     if not (slash and query.isdecimal() and kv.isdecimal()):
-        msg = f"--heads {options.heads}: give query and KV heads as 32/4"
+        msg = f"--heads {heads}: give query and KV heads as 32/4"
         raise UsageError(msg)
-    kv_dtype = DType(options.kv_dtype)
-    page = options.page_size
-    return AttentionShape(int(query), int(kv), options.head_dim, kv_dtype=kv_dtype, page_size=page)
+    head_dim = _count("--head-dim", options.head_dim) or 128
+    page_size = _count("--page-size", options.page_size) or 16
+    kv_dtype = DType(options.kv_dtype or DType.BF16)
+    return AttentionShape(int(query), int(kv), head_dim, kv_dtype=kv_dtype, page_size=page_size)
 
 
 def _picture(options: argparse.Namespace, subject: Subject, part: Explained) -> bytes:

@@ -6,9 +6,11 @@ from typing import Final
 
 from regress.config import load_config
 from regress.model.backends import BackendsReport
+from regress.model.explain import Explanation
 from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair, ThresholdsReport
+from regress.model.trace import TraceSummary
 from regress.pipeline.accuracy import judge_accuracy
 from regress.pipeline.claims import evidence_of, judge_claims
 from regress.pipeline.recorded import Recorded, load_recorded
@@ -87,6 +89,8 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         "backends.schema.json": render_schema(BackendsReport),
         "thresholds.schema.json": render_schema(ThresholdsReport),
         "step-cost.schema.json": render_schema(StepCostReport),
+        "explain.schema.json": render_schema(Explanation),
+        "trace.schema.json": render_schema(TraceSummary),
     }
 
 

@@ -24,7 +24,8 @@ def render_trace_text(report: TraceSummary, view: View) -> str:
         part = (
             "" if told.modelled == told.steps else f", {told.modelled:,} of them modelled, evenly"
         )
-        console.print(f"{told.steps:,} steps{part}\n")
+        steps = "1 step" if told.steps == 1 else f"{told.steps:,} steps"
+        console.print(f"{steps}{part}\n")
         rows = (
             ("requests", *_cells(told.requests, "{:,.0f}")),
             ("KV tokens", *_cells(told.kv_tokens, "{:,.0f}")),

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from regress.cli import main
+from regress.pipeline.documents import DOCS
 
 SLUG = "decode-h32x4-d128-bf16-p16-b66-skew40-t262144"
 FA2 = "flashinfer-decode-tc-fa2"
@@ -74,6 +76,9 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
         ([SLUG, "--backend", "sdpa"], "nothing is known of how sdpa plans"),
         ([SLUG, "--picture", "a.svg"], "--picture draws one backend: name it with --backend"),
         ([SLUG, "--backend", FA2, "--picture", "a.jpg"], "named .svg or .png"),
+        ([SLUG, "--flashinfer", "abc"], "--flashinfer abc: give a version as 0.6.1"),
+        ([SLUG, "--occupancy", "0"], "--occupancy 0: give a whole number from 1 up"),
+        ([SLUG, "--heads", "32/8"], "--heads is for --kv-lens and --trace"),
         (["--kv-lens", "nothing"], "cannot read nothing"),
         (["decode-h32x4-d128-bf16-p16-b1-uniform-t10000000"], "10,000,000, more than"),
     ],
@@ -89,12 +94,34 @@ def test_wrong_input_is_one_line(
     assert captured.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("heads", ["32", "x/4", "32/5", "0/0"])
-def test_wrong_heads_are_one_line(
-    heads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--heads", heads) for heads in ("32", "x/4", "32/5", "0/0")),
+        *(("--page-size", size) for size in ("x", "0", "-1")),
+        ("--head-dim", "1.5"),
+    ],
+)
+def test_a_wrong_shape_is_one_line(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Heads that are none, or no multiple, are refused."""
+    """Heads that are none or no multiple, and what is no number, are refused."""
     file = tmp_path / "lengths"
     file.write_text("5")
-    assert main(["explain", "--kv-lens", str(file), "--heads", heads]) == 2
+    assert main(["explain", "--kv-lens", str(file), f"{option}={value}"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", ["--trace", "--kv-lens"])
+def test_json_follows_its_schema(
+    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The generated schemas describe a batch and a trace, refused backends included."""
+    file = tmp_path / "lengths"
+    file.write_text("4000,90000")
+    backends = ["--backend", FA2, "--backend", "fa3-varlen"]
+    known = "trace" if given == "--trace" else "explain"
+    schema = json.loads((DOCS / f"{known}.schema.json").read_text(encoding="utf-8"))
+    for device in ("h20", "a100-40gb"):
+        main(["explain", given, str(file), *backends, "--device", device, "--format", "json"])
+        jsonschema.validate(json.loads(capsys.readouterr().out), schema)
