@@ -9,12 +9,21 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-from benchmarks import export, ledger, prebuild, run_command, stacks_command, wheelhouse
+from benchmarks import (
+    doctor_command,
+    export,
+    ledger,
+    prebuild,
+    run_command,
+    stacks_command,
+    wheelhouse,
+)
 from benchmarks.errors import UserError
 
 __all__ = ["main"]
 
 COMMANDS: Final[tuple[ModuleType, ...]] = (
+    doctor_command,
     run_command,
     prebuild,
     stacks_command,
@@ -39,9 +48,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code: 0, what the command says, or 2 for all that failed.
 
-    Never 1, which means a regression elsewhere: an error of this program itself is a traceback
-    and 2. A file that cannot be used is one line, and so is output that cannot be written; a
-    closed pipe is none.
+    1 is `doctor`'s word that the host is unfit, and a regression elsewhere; an error of this
+    program itself is a traceback and 2. A file that cannot be used is one line, and so is output
+    that cannot be written; a closed pipe is none.
     """
     try:
         return _run(argv)
