@@ -87,7 +87,8 @@ def _load_torch() -> Torch:
     except subprocess.TimeoutExpired:
         return Torch(problem=f"torch does not answer within {_TIMEOUT_S} s")
     try:
-        return msgspec.json.decode(done.stdout, type=Torch)
+        # Libraries that torch imports may print before.
+        return msgspec.json.decode(done.stdout.rpartition("\n")[2], type=Torch)
     except msgspec.DecodeError:
         told = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return Torch(problem=f"torch ends with {done.returncode}: {told}")

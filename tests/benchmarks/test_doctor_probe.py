@@ -273,6 +273,22 @@ def test_a_torch_that_crashes_or_hangs_is_one_line(
     assert probe._load_torch() == Torch(problem=told)
 
 
+def test_torch_is_asked_in_a_process_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The interpreter's torch answers, whatever its import prints."""
+    (tmp_path / "torch.py").write_text(
+        "from types import SimpleNamespace as S\n"
+        "print('hello from a library')\n"
+        "__version__ = '2.11.0'\n"
+        "version = S(cuda='13.0')\n"
+        "card = S(uuid='12-34')\n"
+        "cuda = S(is_available=lambda: True, get_device_properties=lambda number: card)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert probe._load_torch() == Torch("2.11.0", "13.0", "12-34")
+
+
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return a PATH that holds nothing, on a host without NVML or torch."""
