@@ -16,6 +16,8 @@ class ShapeKind(StrEnum):
     """Time of uniform batches against total KV tokens."""
     RIPPLE = "ripple"
     """Uniform batches of equal KV tokens that cost more than both of their neighbours."""
+    PLATEAU = "plateau"
+    """Skewed batches that are not split and cost more than the others of them."""
     DRIFT = "drift"
     """Head over base that grows or falls along a line."""
     PREPARE = "prepare"

@@ -22,7 +22,7 @@ __all__ = [
     "ThresholdsReport",
 ]
 
-THRESHOLDS_SCHEMA: Final = 1
+THRESHOLDS_SCHEMA: Final = 2
 
 
 class Bracket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

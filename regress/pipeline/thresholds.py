@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from regress.config import Config
 from regress.counted import counted
 from regress.detect.shape import detect_shapes
+from regress.detect.shape_plateau import detect_plateau
 from regress.detect.threshold import numbers_of
 from regress.detect.threshold_findings import Judged, detect_thresholds
 from regress.errors import NoDataError, UsageError, worst
@@ -97,7 +98,7 @@ def thresholds(
         exit_code=worst(EXIT_CODES[v] for v in counting or (Verdict.NO_DATA,)),
         axes=tuple(j.numbers for j in judged),
         findings=findings,
-        shapes=_shapes(found, stacks, config),
+        shapes=_shapes(found, lines[stacks.head], stacks, config),
         warnings=(*sides.warnings, *_mixed(lines)),
     )
 
@@ -178,10 +179,17 @@ def _worst_first(findings: Iterable[ThresholdFinding]) -> tuple[ThresholdFinding
 
 
 def _shapes(
-    found: Mapping[str, Mapping[Case, Found]], stacks: StackPair, config: Config
+    found: Mapping[str, Mapping[Case, Found]],
+    lines: Mapping[Axis, Line],
+    stacks: StackPair,
+    config: Config,
 ) -> tuple[ShapeFinding, ...]:
     base = curves_of(found[stacks.base]) if stacks.base is not None else None
-    return detect_shapes(curves_of(found[stacks.head]), base, config.thresholds)
+    rule = config.thresholds
+    return (
+        *detect_shapes(curves_of(found[stacks.head]), base, rule),
+        *detect_plateau(lines.values(), rule),
+    )
 
 
 def _mixed(lines: Mapping[str, Mapping[Axis, Line]]) -> Iterator[str]:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from regress.detect.shape import detect_shapes
-from regress.model.line import Course, Curves, Extra, TimesUs, Varies
+from regress.detect.shape_plateau import detect_plateau
+from regress.model.line import Course, Curves, Extra, Line, Point, TimesUs, Varies
 from regress.model.shape import ShapeFinding, ShapeKind
 from tests.regress.builders import CONFIG
+from tests.regress.detect.lines import AXIS
 from workloads.backend import Mode
 
 BATCHES = (8, 16, 32, 64, 128, 256, 512)
@@ -51,6 +53,28 @@ def test_a_ripple_is_notable() -> None:
     assert (found.kind, found.notable) == (ShapeKind.RIPPLE, True)
     assert found.figures["worst_batch"] == 64
     assert found.figures["worst"] == pytest.approx(1.2)
+
+
+def plateau(us: Mapping[int, float]) -> list[ShapeFinding]:
+    """What is said of a line whose batches from 66 on are not split."""
+    points = tuple(Point(b, b < 66, times(100), times(t)) for b, t in us.items())
+    return list(detect_plateau([Line(AXIS, points, ())], CONFIG.thresholds))
+
+
+def test_a_bump_of_the_plateau_is_named() -> None:
+    """One batch behind the threshold that takes 1.4 times as long as the others stands out."""
+    (found,) = plateau({64: 300, 66: 1000, 128: 1001, 256: 1400, 512: 1002, 1024: 1000})
+    assert (found.kind, found.notable) == (ShapeKind.PLATEAU, True)
+    assert (found.figures["worst_batch"], found.figures["bumps"]) == (256, 1)
+    assert found.figures["worst"] == pytest.approx(1.4, rel=0.01)
+    assert found.message.endswith("above 1.05x at batch 256")
+
+
+def test_a_flat_plateau_has_no_bump() -> None:
+    """What is split is no part of it, and with fewer than four sizes nothing is said."""
+    (found,) = plateau({32: 2000, 66: 1000, 128: 1001, 256: 1004, 512: 1002})
+    assert not found.notable
+    assert plateau({32: 2000, 66: 1000, 128: 1001, 256: 1004}) == []
 
 
 def test_a_rising_curve_does_not_ripple() -> None:
