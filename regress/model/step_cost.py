@@ -27,7 +27,7 @@ __all__ = [
     "Upgrade",
 ]
 
-STEP_COST_SCHEMA: Final = 1
+STEP_COST_SCHEMA: Final = 2
 
 
 class _Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,6 +71,8 @@ class Part(_Told, frozen=True):
         Rounds that it rests on.
     cases
         Cases that it rests on: the batch itself, or those between which it lies.
+    campaigns
+        Campaigns of those rounds.
     reason
         Why it cannot run; empty if it can.
     measure
@@ -84,6 +86,7 @@ class Part(_Told, frozen=True):
     step_us: float | None = None
     rounds: int = 0
     cases: tuple[Case, ...] = ()
+    campaigns: tuple[str, ...] = ()
     reason: str = ""
     measure: str = ""
 

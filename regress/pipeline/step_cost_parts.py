@@ -57,7 +57,7 @@ def find_part(load: Load, name: str, layers: int, shelf: Shelf, predict: Predict
         timed = shelf.timed(case)
         if timed is not None:
             part = _part(load, Source.MEASURED, layers, timed.kernel_us, timed.plan_us)
-            return _with_rounds(part, timed.by_round, (case,), timed.resolved)
+            return _with_rounds(part, timed.by_round, timed)
         if refused := shelf.refused(case):
             return Found(Part(load.name, Source.REFUSED, cases=(case,), reason=refused), {})
         sides = interpolate(load.workload, name, shelf)
@@ -71,10 +71,11 @@ def _part(load: Load, source: Source, layers: int, kernel_us: float, plan_us: fl
     return Part(load.name, source, kernel_us=kernel_us, plan_us=plan_us, step_us=step)
 
 
-def _with_rounds(
-    part: Part, by_round: RoundTimes, cases: tuple[Case, ...], resolved: tuple[str, ...]
-) -> Found:
-    told = replace(part, rounds=len(by_round), cases=cases)
+def _with_rounds(part: Part, by_round: RoundTimes, *of: Timed) -> Found:
+    cases = tuple(timed.case for timed in of)
+    campaigns = tuple(dict.fromkeys(campaign for timed in of for campaign, _ in timed.by_round))
+    resolved = tuple(dict.fromkeys(kernel for timed in of for kernel in timed.resolved))
+    told = replace(part, rounds=len(by_round), cases=cases, campaigns=campaigns)
     return Found(told, by_round, resolved)
 
 
@@ -92,8 +93,7 @@ def _interpolated(load: Load, layers: int, sides: Neighbours) -> Found:
         for key, (kernel, planned) in low.by_round.items()
         if (upper := high.by_round.get(key)) is not None
     }
-    resolved = tuple(dict.fromkeys((*low.resolved, *high.resolved)))
-    return _with_rounds(part, by_round, (low.case, high.case), resolved)
+    return _with_rounds(part, by_round, low, high)
 
 
 def _modelled(load: Load, name: str, layers: int, shelf: Shelf, predict: Predict) -> Part:

@@ -85,15 +85,20 @@ def render_costs(cost: StackCost) -> Iterator[tuple[str, ...]]:
             _ms(told.kernel_us),
             _ms(told.plan_us),
             told.source if told.source.by_rounds else f"{told.source}: {1 - told.covered:.0%}",
-            ", ".join(_notes(told)),
+            ", ".join(_notes(told, cost.campaign)),
         )
 
 
-def _notes(told: BackendCost) -> Iterator[str]:
+def _notes(told: BackendCost, campaign: str) -> Iterator[str]:
     if told.resolved:
         yield f"is {' or '.join(told.resolved)}"
     if told.layout is not Layout.PAGED:
         yield _NOT_LIKE
+    elsewhere = [part.campaigns for part in told.parts if {*part.campaigns} - {campaign}]
+    if elsewhere:
+        others = dict.fromkeys(one for campaigns in elsewhere for one in campaigns)
+        names = " and ".join(name for name in others if name != campaign)
+        yield f"{len(elsewhere)} of {len(told.parts)} from campaign {names}"
 
 
 def render_choices(cost: StackCost) -> Iterator[tuple[str, ...]]:

@@ -18,8 +18,17 @@ from regress.pipeline.step_cost_page import PROFILES
 from regress.report import STEP_COST_RENDERERS
 from regress.report.view import View
 from regress.store.tree import RECORDED
-from tests.regress.builders import CONFIG, write_rounds
-from tests.regress.pipeline.deployments import AUTO, CUDA, FA2, deployment, load_of, rounds
+from tests.regress.builders import CONFIG, make_round, write_rounds
+from tests.regress.pipeline.deployments import (
+    AUTO,
+    CUDA,
+    FA2,
+    H200,
+    deployment,
+    load_of,
+    record,
+    rounds,
+)
 
 EVEN, GAP = load_of(64), load_of(7, 9999)
 
@@ -50,6 +59,24 @@ def test_a_model_is_marked_in_every_cell(report: StepCostReport) -> None:
     text = STEP_COST_RENDERERS["text"](report, View())
     row = next(line for line in text.splitlines() if line.startswith(f"{CUDA}  ") and "?" in line)
     assert row.count("?") == 1
+
+
+def test_a_batch_of_another_campaign_is_told(tmp_path: Path) -> None:
+    """The campaign named above the tables is not that of every batch: a note says so."""
+    late = load_of(32)
+    main = rounds("v1.0", {(EVEN, AUTO): (100, 9), (EVEN, CUDA): (99, 9), (late, AUTO): (60, 9)})
+    other = (
+        make_round("v1.0", number, [record(late, CUDA, 50.0, 9.0)], "c9", machine=H200)
+        for number in range(3)
+    )
+    write_rounds(tmp_path, [*main, *other])
+    request = Request((tmp_path,), None, ANY_TIER, None, "made up")
+    found = deployment(EVEN, late, backends=(AUTO, CUDA))
+    report = step_cost(found, StackPair(None, "v1.0"), request, CONFIG)
+    lines = STEP_COST_RENDERERS["text"](report, View()).splitlines()
+    (note,) = (line for line in lines if "from campaign" in line)
+    assert note.startswith(f"{CUDA} ")
+    assert note.endswith("1 of 2 from campaign c9")
 
 
 def test_json_fits_its_schema_and_reads_back(report: StepCostReport) -> None:
