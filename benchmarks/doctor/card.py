@@ -97,6 +97,7 @@ class _Reader:
 
     def _settings(self) -> dict[str, Any]:
         n, h = self._nvml, self._handle
+        # Newer drivers no longer tell set clocks, and the reasons for the clocks say as much.
         sm, first = n.NVML_CLOCK_SM, 0
         return {
             "throttle": self._ask(
@@ -108,11 +109,9 @@ class _Reader:
             "power_default_w": self._ask(
                 "default power cap", lambda: n.nvmlDeviceGetPowerManagementDefaultLimit(h) / 1e3
             ),
-            "set_mhz": self._ask(
-                "set clocks", lambda: int(n.nvmlDeviceGetApplicationsClock(h, sm))
-            ),
+            "set_mhz": self._ask(None, lambda: int(n.nvmlDeviceGetApplicationsClock(h, sm))),
             "default_mhz": self._ask(
-                "default clocks", lambda: int(n.nvmlDeviceGetDefaultApplicationsClock(h, sm))
+                None, lambda: int(n.nvmlDeviceGetDefaultApplicationsClock(h, sm))
             ),
             "mig": self._ask("MIG", lambda: bool(n.nvmlDeviceGetMigMode(h)[first])),
             "persistence": self._ask(
@@ -153,12 +152,16 @@ class _Reader:
             return None
         return parse_xids(kernel_log, place)
 
-    def _ask(self, what: str, question: Callable[[], _Answer]) -> _Answer | None:
-        """Ask NVML; a part of a card, or a virtual one, answers some questions only."""
+    def _ask(self, what: str | None, question: Callable[[], _Answer]) -> _Answer | None:
+        """Ask NVML; a part of a card, or a virtual one, answers some questions only.
+
+        What is not answered is noted as `what`, unless that is None.
+        """
         try:
             return question()
         except self._nvml.NVMLError:
-            self._unread.append(what)
+            if what is not None:
+                self._unread.append(what)
             return None
 
 

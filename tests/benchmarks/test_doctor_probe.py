@@ -126,6 +126,17 @@ def test_what_nvml_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert set(found.unread) == {"MIG", "processes", "Xid errors"}
 
 
+def test_clocks_that_new_drivers_no_longer_tell_are_no_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The reasons for the clocks say as much, so that a good host has no warning for ever."""
+    gone = NVMLError("deprecated")
+    found = read(
+        monkeypatch, DeviceGetApplicationsClock=gone, DeviceGetDefaultApplicationsClock=gone
+    )
+    assert (found.set_mhz, found.default_mhz, found.unread) == (None, None, ())
+
+
 def test_processes_are_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Computing and drawing processes are counted once, this one is not."""
     monkeypatch.setattr("os.getpid", lambda: 11)
