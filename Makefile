@@ -14,7 +14,7 @@ TIER ?= gate
 compare: .venv/compare
 	$(BIN)/python -m benchmarks export --recorded --tier nightly
 	$(BIN)/asv compare --machine h200 --sort ratio v0.6.0 v0.6.1
-	$(BIN)/python -m regress ab v0.6.0 v0.6.1 --recorded
+	$(BIN)/python -m regress ab v0.6.0 v0.6.1 --tier nightly --recorded
 
 # Linters, types, import layers, then every test that needs no GPU.
 test: .venv/test lint

@@ -36,6 +36,7 @@ from benchmarks.plan import RoundPlan, load_plan
 from benchmarks.progress import Progress, Reporter
 from benchmarks.rounds import QUICK, write_round
 from workloads.record import (
+    REHEARSAL,
     SCHEMA,
     CaseRecord,
     Conditions,
@@ -104,7 +105,8 @@ class _Round:
         )
         if self.libraries.can_run("flashinfer-python"):
             remember_refusals()
-        self.machine: Machine = fingerprint(self.plan.machine, gpu=gpu)
+        name = REHEARSAL if rehearsing() else self.plan.machine
+        self.machine: Machine = fingerprint(name, gpu=gpu)
         self.clocks = Clocks(self.machine.gpu_uuid)
 
     def build(self) -> None:

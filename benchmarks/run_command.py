@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.backends.scripted import SCRIPT_VARIABLE, rehearsing
+from benchmarks.backends.scripted import SCRIPT_VARIABLE, load_script, rehearsing
 from benchmarks.campaign import Options, campaign_id, interleave, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
@@ -172,6 +172,8 @@ def _measure(plan: StagePlan, stacks: Mapping[str, Stack], arguments: argparse.N
         quick=arguments.quick,
         kv_memory_gib=arguments.kv_memory_gib,
     )
+    for tag in stacks if rehearsing() else ():
+        load_script(tag)  # Refused here, before every case of every round fails for it.
     pythons = {tag: _python(stack, arguments) for tag, stack in stacks.items()}
     turns = []
     draws = random.Random()  # noqa: S311 - an order, not a secret

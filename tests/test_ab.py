@@ -125,3 +125,24 @@ def test_killed_in_the_middle_it_goes_on(tmp_path: Path) -> None:
     out, _ = judged.communicate(timeout=60)
     assert judged.returncode == code
     assert json.loads(out)["findings"] == report["findings"]
+
+
+def test_a_script_that_is_none_is_one_line(tmp_path: Path) -> None:
+    """It is refused before every case of every round fails for it."""
+    host = Rehearsal(tmp_path, {})
+    (tmp_path / "v0.6.1.json").write_text('{"*": {"us": 100, "speed": 3}}', encoding="utf-8")
+    process = host.start("--into", str(host.rounds))
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert "v0.6.1.json is no script" in err
+    assert not list(host.rounds.rglob("*.json.gz"))
+
+
+def test_a_rehearsal_says_so_and_has_a_machine_of_its_own(tmp_path: Path) -> None:
+    """Whatever machine is named: its rounds are never gone on with, or mixed, with measured ones."""
+    host = Rehearsal(tmp_path, {})
+    process = host.start("--into", str(host.rounds), "--machine", "h200", "--format", "text")
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "a rehearsal: a script said every time, nothing was measured" in out
+    assert {r.machine.name for r in host.written()} == {"rehearsal"}

@@ -4,7 +4,9 @@ The script is a JSON file named by `ATTN_SCRIPT`: `workload@backend`, or the wor
 for the others, to `Behaviour`. If it names a folder, each stack has its own script there,
 `<tag>.json`. While it is set nothing is measured at all: every case of every backend is scripted,
 no stack is installed, and the rounds say so (timer `scripted`), so that they are never compared
-with measured ones.
+with measured ones. For example:
+
+    {"*": {"us": 100, "process_spread": 0.002}, "WORKLOAD@BACKEND": {"us": 105, "spread": 0.01}}
 """
 
 import os
@@ -17,10 +19,11 @@ from typing import Final, Literal
 import msgspec
 
 from benchmarks.backends.adapter import Libraries, Prepared, Script, Unsupported
+from benchmarks.errors import UserError
 from benchmarks.measure.inputs import Inputs
 from workloads.record import Facts
 
-__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "prepare", "rehearsing"]
+__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "load_script", "prepare", "rehearsing"]
 
 NAMES: Final = ("scripted",)
 SCRIPT_VARIABLE: Final = "ATTN_SCRIPT"
@@ -65,6 +68,25 @@ class Behaviour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: int = 0
 
 
+def load_script(stack: str) -> dict[str, Behaviour] | None:
+    """Read what the script says of a stack; None without a script.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or is no script.
+    """
+    given = os.environ.get(SCRIPT_VARIABLE, "")
+    if not given:
+        return None
+    path = Path(given, f"{stack}.json") if Path(given).is_dir() else Path(given)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Behaviour])
+    except (OSError, msgspec.MsgspecError) as error:
+        msg = f"{SCRIPT_VARIABLE}: {path} is no script: {error}"
+        raise UserError(msg) from error
+
+
 class _Case:
     """One case of this process."""
 
@@ -96,12 +118,10 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     Unsupported
         If there is no script, or it says nothing about this workload.
     """
-    given = os.environ.get(SCRIPT_VARIABLE, "")
-    if not given:
+    script = load_script(libraries.stack)
+    if script is None:
         msg = f"{SCRIPT_VARIABLE} names no script"
         raise Unsupported(msg)
-    path = Path(given, f"{libraries.stack}.json") if Path(given).is_dir() else Path(given)
-    script = msgspec.json.decode(path.read_bytes(), type=dict[str, Behaviour])
     slug = inputs.workload.slug
     keys = (key for key in (f"{slug}@{name}", slug, "*") if key in script)
     behaviour = script.get(next(keys, ""))

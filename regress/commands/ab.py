@@ -1,6 +1,7 @@
 """The command `ab`: measure two stacks until every cell is decided, and say what changed."""
 
 import argparse
+import os
 import secrets
 import shlex
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from regress.pipeline.run_state import Sought
 from regress.report import CHECK_RENDERERS
 from regress.store.tree import LOCAL, RECORDED
 from workloads import catalog
+from workloads.record import REHEARSAL
 
 __all__ = ["add"]
 
@@ -59,7 +61,9 @@ def _run(options: argparse.Namespace) -> ExitCode:
     roots = (directory, *named) if written or not (only_judge and named) else named
     if named and not written and not only_judge:
         options.command += f" {shlex.join(['--rounds', str(directory)])}"
-    request = replace(request_of(options), roots=roots, waivers=waivers_of(options))
+    request = replace(
+        request_of(options), roots=roots, waivers=waivers_of(options), machine=_machine(options)
+    )
     sought = Sought(options.base, options.head, request, load_config(options.config))
     if only_judge:
         report = judge_run(sought, options.run_id, narrowed=narrowed)
@@ -68,6 +72,13 @@ def _run(options: argparse.Namespace) -> ExitCode:
             report = ab(sought, _order(options, directory))
     deliver(report, options, CHECK_RENDERERS, targets)
     return report.exit_code
+
+
+def _machine(options: argparse.Namespace) -> str | None:
+    """Return the machine that is named; a rehearsal has its own, whatever is."""
+    only_judge = options.judge or options.run_id is not None or options.recorded
+    rehearsing = os.environ.get("ATTN_SCRIPT") and not only_judge
+    return REHEARSAL if rehearsing else options.machine
 
 
 def _order(options: argparse.Namespace, directory: Path) -> Order:

@@ -14,6 +14,7 @@ from regress.pipeline.replay import Need, first_stage
 from regress.pipeline.run_report import report_run
 from regress.pipeline.run_state import Sought, State, find_state
 from regress.pipeline.runs import CONFIRM, Run
+from regress.store.tree import load_known_tags, scan
 from workloads.record import Case
 from workloads.stage import StagePlan
 
@@ -89,6 +90,9 @@ def judge_run(sought: Sought, run_id: str | None, *, narrowed: bool = False) -> 
     _check_pair(sought)
     state = find_state(sought, run_id, sought.request.cases(()) if narrowed else None)
     if state is None:
+        tree, known = scan(sought.request.roots), load_known_tags()
+        for tag in (sought.base, sought.head):
+            tree.require(tag, known)
         which = "run of `ab`" if run_id is None else f"run {run_id!r}"
         which += " that measured just these cells" if narrowed else ""
         which += f" on {machine}" if (machine := sought.request.machine) else ""

@@ -1,6 +1,6 @@
 """From judged cells to a report: waivers, verdicts, exit code, and what else a reader must know."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from regress.config import Config
@@ -88,14 +88,14 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
         pinned=pinned(pair[1]),
         variance_fails=config.spread.fails,
         run=judged.run,
-        error_rate=_error_rate(judged, config),
+        error_rate=_error_rate(judged, [cell.case for cell in verdicts], config),
     )
 
 
-def _error_rate(judged: Judged, config: Config) -> ErrorRate | None:
+def _error_rate(judged: Judged, cases: Collection[Case], config: Config) -> ErrorRate | None:
     told = load_calibration(judged.shared)
     command = "ab" if judged.run else "check"
-    return error_rate_of(told, command, config, judged.wanted) if told else None
+    return error_rate_of(told, command, config, cases) if told else None
 
 
 def _unsaid(cells: Iterable[Cell], findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import differences, setup
 from regress.store.tree import scan
 from workloads import catalog
-from workloads.record import Case
+from workloads.record import REHEARSAL, Case
 
 __all__ = ["Sought", "State", "find_state"]
 
@@ -67,8 +67,8 @@ def find_state(
     """
     tree = scan(sought.request.roots)
     machines = {name for name, tag in tree.files if tag in {sought.base, sought.head}}
-    if sought.request.machine is not None:
-        machines &= {sought.request.machine}
+    named = sought.request.machine
+    machines = machines - {REHEARSAL} if named is None else machines & {named}
     states = []
     for machine in sorted(machines):
         loaded = load_machine(tree, machine)

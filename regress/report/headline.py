@@ -9,6 +9,7 @@ from regress.errors import ExitCode
 from regress.model.finding import Finding, Metric
 from regress.model.report import CheckReport
 from regress.model.verdict import WORST_FIRST, Verdict
+from workloads.catalog import TIERS
 
 __all__ = [
     "METRICS",
@@ -42,20 +43,26 @@ METRICS: Final = {
 }
 
 _ACTIONS: Final = {
-    ExitCode.PASS: "{head} is safe to take: no cell got worse.",
+    ExitCode.PASS: "{head} is safe to take: none of the {cells} judged cells got worse.",
     ExitCode.REGRESSION: "do not take {head} as it is: see what got worse below.",
     ExitCode.UNDECIDED: "measure more rounds: some cells could not be decided.",
     ExitCode.NO_DATA: "measure what is missing: some cells have no data.",
 }
+_PARTLY: Final = "none of the {cells} cells that were asked for got worse."
+_REHEARSED: Final = "a rehearsal: a script said every time, nothing was measured."
 _ACCEPTED: Final = "{head} can be taken: all that got worse is waived, see below."
 
 
 def render_action(report: CheckReport) -> str:
     """Return what to do, in a sentence."""
+    if report.setup.get("timer") == "scripted":
+        return _REHEARSED
     waived = any(cell.verdict is Verdict.WAIVED for cell in report.cells)
     passes = report.exit_code is ExitCode.PASS
     text = _ACCEPTED if passes and waived else _ACTIONS[report.exit_code]
-    return text.format(head=report.head)
+    if text is _ACTIONS[ExitCode.PASS] and (report.pattern or report.tier not in TIERS):
+        text = _PARTLY
+    return text.format(head=report.head, cells=len(report.cells))
 
 
 def render_counts(verdicts: Iterable[Verdict]) -> str:
@@ -106,8 +113,9 @@ def render_blindness(report: CheckReport) -> list[str]:
     unknown = noises.count(None)
     lines = []
     if unknown < len(noises):
-        blind = ", ".join(f"{b.cells} above {b.above:.0%}" for b in report.blind)
-        lines.append(f"Too noisy to see small changes: {blind}.")
+        blind = ", ".join(f"{b.above:.0%} in {b.cells}" for b in report.blind)
+        known = counted(len(noises) - unknown, "cell")
+        lines.append(f"Of {known} noise could hide a change of {blind}.")
     if unknown:
         lines.append(f"Noise unknown in {counted(unknown, 'cell')}: too few rounds.")
     return lines

@@ -36,7 +36,8 @@ def render_run(run: RunTold) -> Iterator[str]:
     """Yield sentences: what it cost, and its error rates."""
     campaigns = counted(len(run.campaigns), "campaign")
     yield (
-        f"Run {run.id}: {run.seconds:.0f} GPU seconds in {run.elapsed_s:.0f} seconds, {campaigns}."
+        f"Run {run.id}: {run.seconds:.0f} GPU seconds in {run.elapsed_s:.0f} seconds "
+        f"(the next process starts while one measures), {campaigns}."
     )
     yield (
         f"Proved: of runs in which no cell got worse beyond its margin, at most "

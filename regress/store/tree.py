@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from regress.errors import NoDataError, UsageError
+from workloads.record import REHEARSAL
 
 __all__ = ["LOCAL", "RECORDED", "STACKS_FILE", "Tree", "is_folder", "load_known_tags", "scan"]
 
@@ -53,7 +54,7 @@ class Tree:
             If the stacks are known but not measured, or not on one machine.
         """
         for tag in tags:
-            self._require(tag, known)
+            self.require(tag, known)
         machines = sorted({machine for machine, _ in self.files})
         if wanted is not None and wanted not in machines:
             msg = f"no rounds of a machine {wanted!r}: there are {', '.join(machines)}"
@@ -61,6 +62,8 @@ class Tree:
         fitting = [m for m in machines if all((m, tag) in self.files for tag in tags)]
         if wanted is not None:
             fitting = [m for m in fitting if m == wanted]
+        elif len(fitting) > 1:
+            fitting = [m for m in fitting if m != REHEARSAL]
         if not fitting:
             where = f"on {wanted}" if wanted else "on one machine"
             msg = f"{' and '.join(tags)} have no rounds {where}: {self._whereabouts(tags)}"
@@ -70,7 +73,16 @@ class Tree:
             raise UsageError(msg)
         return fitting[0]
 
-    def _require(self, tag: str, known: frozenset[str]) -> None:
+    def require(self, tag: str, known: frozenset[str]) -> None:
+        """Refuse a stack without rounds.
+
+        Raises
+        ------
+        UsageError
+            If nobody knows the tag; near ones are named.
+        NoDataError
+            If it is known and was not measured.
+        """
         present = sorted({name for _, name in self.files})
         if tag in present:
             return
@@ -82,9 +94,9 @@ class Tree:
             msg = f"no rounds at all under {searched}: measure first, or use --recorded"
             raise NoDataError(msg)
         near = get_close_matches(tag, [*present, *sorted(known)], n=3)
-        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+        hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
         listed = f"with rounds: {', '.join(present) or 'none'}"
-        msg = f"unknown stack {tag!r} ({listed}) {hint}".rstrip()
+        msg = f"unknown stack {tag!r} ({listed}){hint}"
         raise UsageError(msg)
 
     def _whereabouts(self, tags: Sequence[str]) -> str:

@@ -337,7 +337,7 @@ def test_the_file_is_written_and_told(tmp_path: Path, capfd: pytest.CaptureFixtu
         last = json.loads(pipe.read().splitlines()[-1])
     path = Path(capfd.readouterr().out.strip())
     assert last == {"stage": "done", "file": str(path)}
-    assert path.is_relative_to(tmp_path / "rounds" / "mine" / "v1")
+    assert path.is_relative_to(tmp_path / "rounds" / "rehearsal" / "v1")
     assert load_round(path).cases[0].case == Case(DECODE, "scripted")
 
 

@@ -109,7 +109,7 @@ def test_the_blocks_to_do_are_measured(host: Host) -> None:
     for r in rounds:
         assert r.design is not None
         assert (r.design.run, r.design.stage, r.design.blocks) == ("c1", "screen-1", BLOCKS)
-        assert (r.campaign, r.tier, r.machine.name) == ("c1", "custom", "lab")
+        assert (r.campaign, r.tier, r.machine.name) == ("c1", "custom", "rehearsal")
         assert r.cases[0].time_us == {"base": 100.0, "head": 50.0}[r.stack.tag]
     assert sum("wait" in r.seconds for r in rounds) == len(rounds) - 1
     assert all(r.seconds["total"] < 1 for r in rounds)

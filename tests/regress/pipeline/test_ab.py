@@ -13,9 +13,9 @@ from regress.model.finding import Finding, Metric
 from regress.model.reason import ReasonCode
 from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
-from regress.pipeline.ab import Order, ab
+from regress.pipeline.ab import Order, ab, judge_run
 from regress.store.load import load_round
-from tests.regress.builders import lost, write_rounds
+from tests.regress.builders import lost, rounds_of, write_rounds
 from tests.regress.pipeline.lab import (
     BASE,
     CASES,
@@ -232,9 +232,12 @@ def test_judging_again_says_the_same(tmp_path: Path) -> None:
 
 
 def test_no_run_is_no_data(tmp_path: Path) -> None:
-    """Judging what was never measured is no pass."""
+    """Judging what was never measured is no pass, and a tag that nobody knows is told."""
+    write_rounds(tmp_path, [*rounds_of(BASE, {CASE: [1.0]}), *rounds_of(HEAD, {CASE: [1.0]})])
     with pytest.raises(NoDataError, match="no run of `ab`"):
         judge(tmp_path)
+    with pytest.raises(UsageError, match="unknown stack 'vhaed'.*; did you mean vhead"):
+        judge_run(sought(tmp_path, head="vhaed"), None)
 
 
 def test_a_measurer_that_writes_nothing_is_stopped(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_report(tmp_path: Path) -> None:
 
 </details>
 
-Too noisy to see small changes: 0 above 2%, 0 above 5%, 0 above 10%.
+Of 4 cells noise could hide a change of 2% in 0, 5% in 0, 10% in 0.
 
 Reproduce:
 

@@ -17,7 +17,10 @@ REPORT: CheckReport = bare(run=RUN)
 def test_sentences() -> None:
     """Cost, and error rates."""
     assert list(render_run(RUN)) == [
-        "Run ab-made-up: 141 GPU seconds in 100 seconds, 2 campaigns.",
+        (
+            "Run ab-made-up: 141 GPU seconds in 100 seconds (the next process starts while one "
+            "measures), 2 campaigns."
+        ),
         (
             "Proved: of runs in which no cell got worse beyond its margin, at most 0.8% call any "
             "slower and at most 0.2% any noisier."

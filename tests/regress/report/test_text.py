@@ -87,7 +87,7 @@ Not measured on either side (1)
 family        GONE  REGRESSION  IMPROVEMENT  NEW  SAME
 decode-sweep     1           1            1    1     1
 
-Too noisy to see small changes: 0 above 2%, 0 above 5%, 0 above 10%.
+Of 3 cells noise could hide a change of 2% in 0, 5% in 0, 10% in 0.
 Reproduce: python -m regress …
 Round ids and all figures: --format json. How to read this: regress/docs/
 """)
