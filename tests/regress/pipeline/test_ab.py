@@ -236,7 +236,7 @@ def test_no_run_is_no_data(tmp_path: Path) -> None:
     write_rounds(tmp_path, [*rounds_of(BASE, {CASE: [1.0]}), *rounds_of(HEAD, {CASE: [1.0]})])
     with pytest.raises(NoDataError, match="no run of `ab`"):
         judge(tmp_path)
-    with pytest.raises(UsageError, match="unknown stack 'vhaed'.*; did you mean vhead"):
+    with pytest.raises(UsageError, match=r"unknown stack 'vhaed'.*; did you mean vhead"):
         judge_run(sought(tmp_path, head="vhaed"), None)
 
 
