@@ -16,6 +16,8 @@ _RESELLERS: Final = "as resellers list it, NVIDIA publishes no datasheet"
 _HOPPER_PAPER: Final = "NVIDIA H100 Tensor Core GPU Architecture (whitepaper)"
 _AMPERE_PAPER: Final = "NVIDIA A100 Tensor Core GPU Architecture (whitepaper)"
 _ADA_PAPER: Final = "NVIDIA Ada GPU Architecture (whitepaper V2.01)"
+_MOST_SMS: Final = 4096
+"""Far above any GPU; a simulation of more takes all memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Device:
     Raises
     ------
     ValueError
-        If a number is not positive and finite.
+        If a number is not positive and finite, or no GPU has as many SMs.
     """
 
     name: str
@@ -56,6 +58,9 @@ class Device:
             if not (math.isfinite(value) and value >= 1):
                 msg = f"a device's {name} must be a number from 1, not {value:g}"
                 raise ValueError(msg)
+        if self.sms > _MOST_SMS:
+            msg = f"a device has at most {_MOST_SMS:,} SMs, not {self.sms:,}"
+            raise ValueError(msg)
 
     @property
     def hopper(self) -> bool:

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
@@ -15,7 +16,7 @@ from regress.pipeline.explain import (
     explain,
     explain_backend,
 )
-from regress.pipeline.lengths import check_lengths, load_lengths, load_trace
+from regress.pipeline.lengths import MOST_TOKENS, check_lengths, load_lengths, load_trace
 from regress.pipeline.measured import load_measured
 from regress.pipeline.subject import Subject
 from regress.pipeline.timed import MACHINE
@@ -31,6 +32,12 @@ from workloads.shape import AttentionShape, DType
 from workloads.workload import Phase, parse
 
 __all__ = ["add"]
+
+_MOST_CTAS: Final = 32
+"""That an SM of any GPU so far holds."""
+_WIDEST: Final = 1024
+"""Heads, and elements of a head: more than any model has."""
+_DIGITS: Final = 10
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -62,11 +69,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=_run, all=False)
 
 
-def _count(name: str, text: str | None) -> int | None:
-    if text is not None and not (text.isascii() and text.isdecimal() and int(text)):
-        msg = f"{name} {text}: give a whole number from 1 up"
+def _count(name: str, text: str | None, most: int) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < _DIGITS and 1 <= int(text) <= most):
+        msg = f"{name} {text}: give a whole number from 1 to {most:,}"
         raise UsageError(msg)
-    return None if text is None else int(text)
+    return int(text)
 
 
 def _release(text: str | None) -> str | None:
@@ -79,7 +88,7 @@ def _release(text: str | None) -> str | None:
 
 def _run(options: argparse.Namespace) -> ExitCode:
     options.flashinfer = _release(options.flashinfer)
-    options.occupancy = _count("--occupancy", options.occupancy)
+    options.occupancy = _count("--occupancy", options.occupancy, _MOST_CTAS)
     try:
         names = _backends(options)
         if options.trace:
@@ -159,13 +168,14 @@ def _subject(options: argparse.Namespace, name: str, batch: Batch) -> Subject:
 def _shape(options: argparse.Namespace) -> AttentionShape:
     heads = options.heads or "32/4"
     query, slash, kv = heads.partition("/")
-    if not (slash and query.isdecimal() and kv.isdecimal()):
+    if not slash:
         msg = f"--heads {heads}: give query and KV heads as 32/4"
         raise UsageError(msg)
-    head_dim = _count("--head-dim", options.head_dim) or 128
-    page_size = _count("--page-size", options.page_size) or 16
+    q_heads, kv_heads = (_count("--heads", text, _WIDEST) or 1 for text in (query, kv))
+    head_dim = _count("--head-dim", options.head_dim, _WIDEST) or 128
+    page_size = _count("--page-size", options.page_size, MOST_TOKENS) or 16
     kv_dtype = DType(options.kv_dtype or DType.BF16)
-    return AttentionShape(int(query), int(kv), head_dim, kv_dtype=kv_dtype, page_size=page_size)
+    return AttentionShape(q_heads, kv_heads, head_dim, kv_dtype=kv_dtype, page_size=page_size)
 
 
 def _picture(options: argparse.Namespace, subject: Subject, part: Explained) -> bytes:

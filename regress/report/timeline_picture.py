@@ -86,10 +86,10 @@ def _label(canvas: Any, panel: Any, run: Simulation, words: tuple[str, str, str]
     patches, lengths = import_module("matplotlib.patches"), run.plan.batch.kv_lens
     longest = len(np.unique(run.request[of_longest(run)]))
     of = f"{longest} longest requests" if longest > 1 else "longest request"
-    crowded = " (darker: more CTAs on the SM)" if run.plan.schedule is Schedule.GRID else ""
+    crowded = " (darker: more CTAs)" if run.plan.schedule is Schedule.GRID else ""
     legend = (
-        (_VERMILION, 1.0, f"the {of} ({max(lengths):,} tokens)"),
-        (_BLUE, 0.6, f"the other {len(lengths) - longest}{crowded}"),
+        (_VERMILION, 1.0, f"SMs with the {of} ({max(lengths):,} tokens)"),
+        (_BLUE, 0.6, f"only the other {len(lengths) - longest}{crowded}"),
         (_IDLE, 1.0, f"idle ({run.idle_share:.0%} of the SM time)"),
     )
     handles = [

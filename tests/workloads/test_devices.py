@@ -49,6 +49,7 @@ def test_a_device_can_be_given_by_numbers() -> None:
         ("sms=78,bandwidth=nan,l2=1e6", "bandwidth must be a number, not 'nan'"),
         ("sms=78,bandwidth=-1,l2=1e6", "bandwidth must be a number from 1, not -1"),
         ("sms=0,bandwidth=1e12,l2=1e6", "sms must be a number from 1, not 0"),
+        ("sms=1e8,bandwidth=1e12,l2=1e6", "at most 4,096 SMs, not 100,000,000"),
         ("sms=78,bandwidth=1e12,l2=0.5", "l2_bytes must be a number from 1, not 0"),
         ("sms=78,bandwidth=1e12,l2=1e6,capability=9", "capability looks like 9.0, not '9'"),
     ],

@@ -77,7 +77,8 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
         ([SLUG, "--picture", "a.svg"], "--picture draws one backend: name it with --backend"),
         ([SLUG, "--backend", FA2, "--picture", "a.jpg"], "named .svg or .png"),
         ([SLUG, "--flashinfer", "abc"], "--flashinfer abc: give a version as 0.6.1"),
-        ([SLUG, "--occupancy", "0"], "--occupancy 0: give a whole number from 1 up"),
+        ([SLUG, "--occupancy", "0"], "--occupancy 0: give a whole number from 1 to 32"),
+        ([SLUG, "--occupancy", "1" * 5000], "give a whole number from 1 to 32"),
         ([SLUG, "--heads", "32/8"], "--heads is for --kv-lens and --trace"),
         (["--kv-lens", "nothing"], "cannot read nothing"),
         (["decode-h32x4-d128-bf16-p16-b1-uniform-t10000000"], "10,000,000, more than"),
@@ -97,7 +98,7 @@ def test_wrong_input_is_one_line(
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        *(("--heads", heads) for heads in ("32", "x/4", "32/5", "0/0")),
+        *(("--heads", heads) for heads in ("32", "x/4", "32/5", "0/0", "100000000/1")),
         *(("--page-size", size) for size in ("x", "0", "-1")),
         ("--head-dim", "1.5"),
     ],
