@@ -1,6 +1,7 @@
 """The command `thresholds`: where each planner stops splitting, and what became of it."""
 
 import argparse
+import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from regress.pipeline.thresholds_bisect import Search, axes_through, bisect
 from regress.report import THRESHOLDS_RENDERERS
 from regress.store.tree import LOCAL, RECORDED
 from workloads import catalog
+from workloads.record import REHEARSAL
 
 __all__ = ["add"]
 
@@ -80,7 +82,9 @@ def _bisected(stacks: StackPair, options: argparse.Namespace, config: Config) ->
     axes = axes_through(options.workload, options.backend or _BACKENDS)
     run = f"bisect-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
     driver = Driver(tuple(_passed_on(options)))
-    search = Search(driver.measure, directory, run, options.machine, anew=options.new)
+    # A rehearsal writes to a machine of its own, whatever machine is named.
+    machine = REHEARSAL if os.environ.get("ATTN_SCRIPT") else options.machine
+    search = Search(driver.measure, directory, run, machine, anew=options.new)
     with alone(directory), interruptible():
         rounds = bisect(stacks.head, axes, search, config.thresholds)
     request = replace(request_of(options), roots=(directory,), machine=rounds[-1].machine.name)

@@ -16,7 +16,7 @@ from regress.pipeline.thresholds_predict import predicted_of
 from regress.store.rounds import load_machine
 from regress.store.setup import differences, setup
 from regress.store.tree import scan
-from workloads.record import Case, Round
+from workloads.record import REHEARSAL, Case, Round
 from workloads.stage import StagePlan
 
 __all__ = ["BISECT", "Search", "axes_through", "bisect"]
@@ -188,8 +188,9 @@ def _runs_of(search: Search, stack: str) -> dict[str, tuple[Round, ...]]:
     """Return the rounds of every bisection of a stack, by its id, in order of their start."""
     tree = scan((search.directory,))
     machines = {machine for machine, tag in tree.files if tag == stack}
+    machines = machines - {REHEARSAL} if search.machine is None else machines & {search.machine}
     runs: dict[str, list[Round]] = defaultdict(list)
-    for machine in sorted(machines if search.machine is None else machines & {search.machine}):
+    for machine in sorted(machines):
         for r in load_machine(tree, machine).rounds[stack]:
             if r.design is not None and r.design.stage.startswith(BISECT):
                 runs[r.design.run].append(r)

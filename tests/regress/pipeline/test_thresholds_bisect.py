@@ -12,7 +12,7 @@ from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.thresholds import thresholds
 from regress.pipeline.thresholds_bisect import Search, axes_through, bisect
 from tests.regress.builders import CONFIG, MACHINE, make_round, measured, write_rounds
-from workloads.record import Design, Facts, Machine, StackRef
+from workloads.record import REHEARSAL, Design, Facts, Machine, StackRef
 from workloads.stage import StagePlan
 from workloads.workload import parse
 
@@ -148,6 +148,20 @@ def test_another_bisection_begins(tmp_path: Path, why: str) -> None:
     rounds = bisect("vhead", axes_through(SLUG, names), search, CONFIG.thresholds)
     assert {r.design.run for r in rounds if r.design} == {"bisect-2"}
     assert len(rounds) == 2
+
+
+def test_a_rehearsal_is_never_gone_on_with(tmp_path: Path) -> None:
+    """What a script said is no state of a bisection that measures."""
+    lab = PlanningLab(tmp_path, THRESHOLDS, msgspec.structs.replace(MACHINE, name=REHEARSAL))
+    lab.breaks_at = 1
+    search = Search(lab.measure, tmp_path, "rehearsed", REHEARSAL)
+    with pytest.raises(KeyboardInterrupt):
+        bisect("vhead", axes_through(SLUG, THRESHOLDS), search, CONFIG.thresholds)
+    real = PlanningLab(tmp_path, THRESHOLDS, H200)
+    search = Search(real.measure, tmp_path, "measured")
+    rounds = bisect("vhead", axes_through(SLUG, THRESHOLDS), search, CONFIG.thresholds)
+    assert {r.machine.name for r in rounds} == {H200.name}
+    assert {p.run for p in real.plans} == {"measured"}
 
 
 def test_going_on_with_another_gpu_is_an_error(tmp_path: Path) -> None:
