@@ -139,7 +139,7 @@ def test_a_script_that_is_none_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_rehearsal_says_so_and_has_a_machine_of_its_own(tmp_path: Path) -> None:
-    """Whatever machine is named: its rounds are never gone on with, or mixed, with measured ones."""
+    """Whatever machine is named: its rounds are never mixed with measured ones."""
     host = Rehearsal(tmp_path, {})
     process = host.start("--into", str(host.rounds), "--machine", "h200", "--format", "text")
     out, _ = process.communicate(timeout=120)
