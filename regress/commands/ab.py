@@ -21,9 +21,9 @@ from regress.commands.options import (
 )
 from regress.config import load_config
 from regress.errors import ExitCode, UsageError
-from regress.pipeline.ab import Order, ab, judge_run
-from regress.pipeline.drive import Driver, alone, interruptible
-from regress.pipeline.run_state import Sought
+from regress.pipeline.ab.ab import Order, ab, judge_run
+from regress.pipeline.ab.drive import Driver, alone, interruptible
+from regress.pipeline.ab.state import Sought
 from regress.report import CHECK_RENDERERS
 from regress.store.tree import LOCAL, RECORDED
 from workloads import catalog

@@ -11,9 +11,9 @@ from regress.commands.options import roots_of
 from regress.config import load_config
 from regress.errors import ExitCode, UsageError
 from regress.model.calibration import Calibration
-from regress.pipeline.calibrate import Simulated, calibrate
-from regress.pipeline.calibrate_data import TWINS
-from regress.pipeline.calibrate_page import write_page
+from regress.pipeline.calibrate.calibrate import Simulated, calibrate
+from regress.pipeline.calibrate.data import TWINS
+from regress.pipeline.calibrate.page import write_page
 from regress.report.calibration_markdown import render_calibration_markdown
 from regress.report.calibration_text import render_calibration_text
 from regress.report.view import View

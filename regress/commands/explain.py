@@ -9,18 +9,18 @@ from packaging.version import InvalidVersion, Version
 from regress.commands.deliver import view_of, write
 from regress.errors import ExitCode, UsageError
 from regress.output import write_file
-from regress.pipeline.explain import (
+from regress.pipeline.explain.explain import (
     DECODE_BACKENDS,
     PREFILL_BACKENDS,
     Explained,
     explain,
     explain_backend,
 )
-from regress.pipeline.lengths import MOST_TOKENS, check_lengths, load_lengths, load_trace
-from regress.pipeline.measured import load_measured
-from regress.pipeline.subject import Subject
-from regress.pipeline.timed import MACHINE
-from regress.pipeline.trace import summarise_trace
+from regress.pipeline.explain.lengths import MOST_TOKENS, check_lengths, load_lengths, load_trace
+from regress.pipeline.explain.measured import load_measured
+from regress.pipeline.explain.subject import Subject
+from regress.pipeline.explain.timed import MACHINE
+from regress.pipeline.explain.trace import summarise_trace
 from regress.report.explain_text import render_explain_text, render_model_label
 from regress.report.json import render_json
 from regress.report.timeline_picture import FORMATS, render_timeline_picture

@@ -4,9 +4,9 @@ import argparse
 
 from regress.commands.deliver import write
 from regress.errors import ExitCode
-from regress.pipeline.accuracy import judge_accuracy
-from regress.pipeline.fit_rates import fit_rates, write_rates
-from regress.pipeline.timed import MACHINE
+from regress.pipeline.explain.accuracy import judge_accuracy
+from regress.pipeline.explain.fit_rates import fit_rates, write_rates
+from regress.pipeline.explain.timed import MACHINE
 from regress.report.accuracy_markdown import render_accuracy_blocks
 from regress.store.rounds import load_machine
 from regress.store.tree import RECORDED, scan

@@ -8,9 +8,9 @@ from regress.commands.options import add_selection, request_of
 from regress.config import load_config
 from regress.errors import ExitCode, UsageError
 from regress.model.thresholds import StackPair
-from regress.pipeline.profile import load_profile
 from regress.pipeline.request import ANY_TIER
-from regress.pipeline.step_cost import latest_stack, step_cost
+from regress.pipeline.step_cost.profile import load_profile
+from regress.pipeline.step_cost.step_cost import latest_stack, step_cost
 from regress.report import STEP_COST_RENDERERS
 
 __all__ = ["add"]

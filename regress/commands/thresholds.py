@@ -14,10 +14,10 @@ from regress.commands.options import add_selection, request_of
 from regress.config import Config, load_config
 from regress.errors import ExitCode, UsageError
 from regress.model.thresholds import StackPair, ThresholdsReport
-from regress.pipeline.drive import Driver, alone, interruptible
+from regress.pipeline.ab.drive import Driver, alone, interruptible
 from regress.pipeline.request import ANY_TIER
-from regress.pipeline.thresholds import thresholds
-from regress.pipeline.thresholds_bisect import Search, axes_through, bisect
+from regress.pipeline.thresholds.bisect import Search, axes_through, bisect
+from regress.pipeline.thresholds.thresholds import thresholds
 from regress.report import THRESHOLDS_RENDERERS
 from regress.store.tree import LOCAL, RECORDED
 from workloads import catalog

@@ -17,7 +17,7 @@ from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import WHOLE_STAGES, mark_missing, missing_rounds
 from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
-from regress.pipeline.thresholds_bisect import BISECT
+from regress.pipeline.thresholds.bisect import BISECT
 from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan

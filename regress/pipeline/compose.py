@@ -13,7 +13,7 @@ from regress.model.reason import REASONS, Reason, ReasonCode
 from regress.model.report import CHECK_SCHEMA, Blind, CheckReport, Unmeasured
 from regress.model.run import RunTold
 from regress.pipeline.accept import accept, pinned
-from regress.pipeline.calibrate_quote import error_rate_of
+from regress.pipeline.calibrate.quote import error_rate_of
 from regress.pipeline.request import Request
 from regress.store.calibration import load_calibration
 from regress.store.rounds import Loaded

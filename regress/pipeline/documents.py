@@ -11,12 +11,12 @@ from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair, ThresholdsReport
 from regress.model.trace import TraceSummary
-from regress.pipeline.accuracy import judge_accuracy
-from regress.pipeline.claims import evidence_of, judge_claims
+from regress.pipeline.claims.claims import evidence_of, judge_claims
+from regress.pipeline.explain.accuracy import judge_accuracy
 from regress.pipeline.recorded import Recorded, load_recorded
 from regress.pipeline.request import ANY_TIER, Request
-from regress.pipeline.step_cost_page import STEP_COST_PAGE, step_cost_blocks
-from regress.pipeline.thresholds import thresholds
+from regress.pipeline.step_cost.page import STEP_COST_PAGE, step_cost_blocks
+from regress.pipeline.thresholds.thresholds import thresholds
 from regress.report import readme_tables
 from regress.report.accuracy_markdown import render_accuracy_blocks
 from regress.report.claims_markdown import render_claims

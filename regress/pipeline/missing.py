@@ -8,7 +8,7 @@ from typing import Final
 from regress.model.cell import Cell, Side
 from regress.model.finding import Finding, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
-from regress.pipeline.runs import FIRST
+from regress.pipeline.ab.runs import FIRST
 from workloads import catalog
 from workloads.record import Case, Round
 

@@ -12,12 +12,12 @@ from regress.model.backends import BackendsReport
 from regress.model.calibration import Calibration
 from regress.model.report import CheckReport
 from regress.model.sweep import BatchPoint, Curve, Sweep
-from regress.pipeline.ab import judge_run
+from regress.pipeline.ab.ab import judge_run
+from regress.pipeline.ab.runs import find_runs
+from regress.pipeline.ab.state import Sought
 from regress.pipeline.backends import backends
 from regress.pipeline.check import check
 from regress.pipeline.request import Request
-from regress.pipeline.run_state import Sought
-from regress.pipeline.runs import find_runs
 from regress.store.calibration import load_calibration
 from regress.store.rounds import load_machine
 from regress.store.setup import setup

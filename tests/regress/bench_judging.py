@@ -11,13 +11,13 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from regress.detect import DETECTORS
 from regress.errors import ExitCode
 from regress.gate import cell_verdicts
+from regress.pipeline.ab.replay import Replay, first_stage, replay
+from regress.pipeline.ab.runs import find_runs
 from regress.pipeline.backends import backends
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.check import check
 from regress.pipeline.noise import Noise
-from regress.pipeline.replay import Replay, first_stage, replay
 from regress.pipeline.request import Request
-from regress.pipeline.runs import find_runs
 from regress.store.rounds import load_machine
 from regress.store.tree import scan
 from tests.regress.builders import (

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from regress.model.report import CheckReport
-from regress.pipeline.ab import Order, ab, judge_run
+from regress.pipeline.ab.ab import Order, ab, judge_run
+from regress.pipeline.ab.state import Sought
 from regress.pipeline.request import Request
-from regress.pipeline.run_state import Sought
 from tests.regress.builders import CONFIG, make_round, write_rounds
 from workloads import catalog
 from workloads.record import Case, CaseRecord, Design, Facts, Kernel, Round, Status

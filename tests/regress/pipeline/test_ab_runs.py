@@ -8,8 +8,8 @@ import pytest
 
 from regress.errors import ExitCode, NoDataError, UsageError
 from regress.model.report import CheckReport
-from regress.pipeline.ab import Order, ab, judge_run
-from regress.pipeline.run_state import Sought
+from regress.pipeline.ab.ab import Order, ab, judge_run
+from regress.pipeline.ab.state import Sought
 from regress.store.load import load_round
 from tests.regress.builders import write_rounds
 from tests.regress.pipeline.lab import CASES, KilledError, Lab, judge, run_ab, sought

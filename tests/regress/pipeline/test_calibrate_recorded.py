@@ -10,13 +10,13 @@ import pytest
 from regress.config import load_config
 from regress.model.calibration import Calibration, CellNoise
 from regress.model.rates import Scenario
-from regress.pipeline.calibrate import Simulated, digest_of, noise_of, rounded, setting_of
-from regress.pipeline.calibrate_data import pick_rounds, strata_of_twins
-from regress.pipeline.calibrate_null import ACROSS, POOLED, NullGate, null_rates, trace_of
-from regress.pipeline.calibrate_page import PAGE
-from regress.pipeline.calibrate_setting import CONFIDENCE, Setting, run_jobs, workers_of
-from regress.pipeline.calibrate_targets import beaten_by
-from regress.pipeline.calibrate_twins import offsets
+from regress.pipeline.calibrate.calibrate import Simulated, digest_of, noise_of, rounded, setting_of
+from regress.pipeline.calibrate.data import pick_rounds, strata_of_twins
+from regress.pipeline.calibrate.null import ACROSS, POOLED, NullGate, null_rates, trace_of
+from regress.pipeline.calibrate.page import PAGE
+from regress.pipeline.calibrate.setting import CONFIDENCE, Setting, run_jobs, workers_of
+from regress.pipeline.calibrate.targets import beaten_by
+from regress.pipeline.calibrate.twins import offsets
 from regress.pipeline.documents import fill
 from regress.report.calibration_markdown import render_calibration_blocks
 from regress.stats.rates import acceptable

@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from regress.pipeline.calibrate import Simulated
+from regress.pipeline.calibrate.calibrate import Simulated
 from tests.regress.builders import make_round
 from workloads import catalog
 from workloads.record import Case, CaseRecord, Design, Round, Status

@@ -3,7 +3,7 @@
 import pytest
 
 from regress.model.calibration import Calibration
-from regress.pipeline.calibrate import calibrate
+from regress.pipeline.calibrate.calibrate import calibrate
 from regress.report.calibration_markdown import (
     render_calibration_blocks,
     render_calibration_markdown,

@@ -11,10 +11,10 @@ from regress.errors import ExitCode
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair
 from regress.pipeline.documents import DOCS
-from regress.pipeline.profile import load_profile
 from regress.pipeline.request import ANY_TIER, Request
-from regress.pipeline.step_cost import step_cost
-from regress.pipeline.step_cost_page import PROFILES
+from regress.pipeline.step_cost.page import PROFILES
+from regress.pipeline.step_cost.profile import load_profile
+from regress.pipeline.step_cost.step_cost import step_cost
 from regress.report import STEP_COST_RENDERERS
 from regress.report.view import View
 from regress.store.tree import RECORDED

@@ -7,7 +7,7 @@ import pytest
 
 from regress.errors import UsageError
 from regress.model.calibration import Calibration
-from regress.pipeline.calibrate import calibrate
+from regress.pipeline.calibrate.calibrate import calibrate
 from regress.store.calibration import load_calibration, write_calibration
 from regress.store.setup import setup
 from tests.regress.builders import CONFIG, MACHINE, PROTOCOL

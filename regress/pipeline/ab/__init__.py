@@ -1,0 +1,1 @@
+"""`ab`: what is measured next, and what a run says."""

@@ -1,0 +1,1 @@
+"""`calibrate`: the suite measures its own error rates."""

@@ -1,0 +1,1 @@
+"""Claims of two articles, each a named check on recorded rounds."""

@@ -1,0 +1,1 @@
+"""`explain` and `model`: plans, reasons, and predicted times."""

@@ -1,0 +1,1 @@
+"""`step-cost`: what a deployment's decode step pays for attention."""

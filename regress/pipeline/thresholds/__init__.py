@@ -1,0 +1,1 @@
+"""`thresholds`: where planners stop splitting, and odd shapes along a line."""
