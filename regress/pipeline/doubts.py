@@ -42,14 +42,14 @@ def _codes(rounds: Sequence[Round], chosen: Sequence[Sequence[CaseRecord]]) -> I
     )
     for code in sorted(by_round | by_cell):
         told = [
-            f"{n} of {counted(every, unit)}"
-            for n, every, unit in (
-                (by_round[code], len(rounds), "round"),
-                (by_cell[code], len(chosen), "cell"),
+            f"{when}in {n} of {counted(every, unit)}"
+            for when, n, every, unit in (
+                ("", by_round[code], len(rounds), "round"),
+                ("at some moment ", by_cell[code], len(chosen), "cell"),
             )
             if n
         ]
-        yield f"{rounds[0].stack.tag}: {code} in {' and in '.join(told)}"
+        yield f"{rounds[0].stack.tag}: {code} {' and '.join(told)}"
 
 
 def _unchecked(cell: Cell) -> bool:

@@ -100,7 +100,7 @@ def render_choices(report: BackendsReport) -> str:
     """Return one row a family: what the library's own choice costs over the best backend."""
     header = (
         *(f"{report.stack}, family (mode)", "`auto` is", "median", "worst"),
-        *("most often best", "always taking that one"),
+        *("most often best", "always taking that one, where `auto` ran"),
     )
     return _table(
         header,
