@@ -24,7 +24,6 @@ import msgspec
 
 from benchmarks.backends import Libraries
 from benchmarks.backends.flashinfer_modules import remember_refusals
-from benchmarks.backends.scripted import rehearsing
 from benchmarks.errors import UserError
 from benchmarks.measure.build import Builder, Built, build_order, describe
 from benchmarks.measure.clocks import Clocks
@@ -36,7 +35,6 @@ from benchmarks.plan import RoundPlan, load_plan
 from benchmarks.progress import Progress, Reporter
 from benchmarks.rounds import QUICK, write_round
 from workloads.record import (
-    REHEARSAL,
     SCHEMA,
     CaseRecord,
     Conditions,
@@ -46,6 +44,7 @@ from workloads.record import (
     StackRef,
     Status,
 )
+from workloads.rehearsal import REHEARSAL, rehearsing
 
 __all__ = ["DEAD_EXIT", "NO_VIEW", "WRONG_STACK_EXIT", "main", "run_round"]
 

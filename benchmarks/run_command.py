@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from benchmarks.backends.scripted import SCRIPT_VARIABLE, load_script, rehearsing
+from benchmarks.backends.scripted import load_script
 from benchmarks.campaign import Options, campaign_id, interleave, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
@@ -26,6 +26,7 @@ from workloads.backend import BACKENDS
 from workloads.catalog import TIERS, aliases, cases
 from workloads.policy import POLICIES
 from workloads.record import Case, Design, Round, Status
+from workloads.rehearsal import SCRIPT_VARIABLE, rehearsing
 from workloads.stage import StagePlan, load_stage
 
 __all__ = ["add_parser", "chosen_cases", "render_round"]

@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 __all__ = [
-    "REHEARSAL",
     "SCHEMA",
     "Case",
     "CaseRecord",
@@ -27,8 +26,6 @@ __all__ = [
 ]
 
 SCHEMA: Final = 1
-REHEARSAL: Final = "rehearsal"
-"""Name of the machine of rounds that a script decided: no measured round bears it."""
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

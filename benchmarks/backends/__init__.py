@@ -12,6 +12,7 @@ from benchmarks.backends import (
 )
 from benchmarks.backends.adapter import Libraries, Prepare, Prepared, Unsupported
 from benchmarks.measure.inputs import Inputs
+from workloads.rehearsal import rehearsing
 
 __all__ = ["ADAPTERS", "Libraries", "Prepare", "Prepared", "Unsupported", "prepare"]
 
@@ -31,5 +32,5 @@ def prepare(name: str, inputs: Inputs, libraries: Libraries) -> Prepared:
     Unsupported
         If it cannot run here; the text says why.
     """
-    adapter = scripted.prepare if scripted.rehearsing() else ADAPTERS[name]
+    adapter = scripted.prepare if rehearsing() else ADAPTERS[name]
     return adapter(name, inputs, libraries)

@@ -22,17 +22,12 @@ from benchmarks.backends.adapter import Libraries, Prepared, Script, Unsupported
 from benchmarks.errors import UserError
 from benchmarks.measure.inputs import Inputs
 from workloads.record import Facts
+from workloads.rehearsal import SCRIPT_VARIABLE
 
-__all__ = ["NAMES", "SCRIPT_VARIABLE", "Behaviour", "load_script", "prepare", "rehearsing"]
+__all__ = ["NAMES", "Behaviour", "load_script", "prepare"]
 
 NAMES: Final = ("scripted",)
-SCRIPT_VARIABLE: Final = "ATTN_SCRIPT"
 _HANG_S: Final = 3600.0
-
-
-def rehearsing() -> bool:
-    """Whether a script says what every case does."""
-    return bool(os.environ.get(SCRIPT_VARIABLE))
 
 
 class Behaviour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

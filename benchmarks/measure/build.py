@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import msgspec
 
 from benchmarks.backends import Libraries, Prepared, Unsupported, prepare
-from benchmarks.backends.scripted import rehearsing
 from benchmarks.measure.inputs import Inputs, KvPool, pool_elements
 from benchmarks.measure.passes import Settings, is_heavy, samples_for
 from benchmarks.measure.reference import Reference
@@ -17,6 +16,7 @@ from benchmarks.measure.timer import Launch, Timer
 from workloads.backend import Layout, backend
 from workloads.cost import cost
 from workloads.record import Case, CaseRecord, Status
+from workloads.rehearsal import rehearsing
 from workloads.shape import DType
 from workloads.workload import Workload, parse
 

@@ -6,13 +6,13 @@ from functools import partial
 from msgspec.structs import replace
 
 from regress.config import Config, TimeRule
-from regress.detect.decide import bounds, decide
+from regress.detect.decide import bounds, decide, is_small
 from regress.detect.evidence import changes, cycles_ratio, same_kernel
-from regress.model.cell import Cell, Pairs, value
+from regress.model.cell import Cell, value
 from regress.model.finding import Finding, Measured, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
 
-__all__ = ["detect_kernel_time", "detect_plan_time", "is_small", "judged"]
+__all__ = ["detect_kernel_time", "detect_plan_time", "judged"]
 
 _NAME = "ab"
 
@@ -60,12 +60,6 @@ def judged(code: ReasonCode, cell: Cell) -> ReasonCode:
     """Return the code, or that of a noise alarm if the same kernel is said to have changed."""
     change = code in {ReasonCode.SLOWER, ReasonCode.FASTER}
     return ReasonCode.NOISE_ALARM if change and same_kernel(cell) else code
-
-
-def is_small(pairs: Pairs, config: Config) -> bool:
-    """Whether any kernel time is so short that its cell has minima of its own."""
-    shortest = min(v for stratum in pairs for side in stratum for v in side)
-    return shortest < config.noise.small_below_us
 
 
 def _message(code: ReasonCode, measured: Measured, counts: tuple[int, int], cell: Cell) -> str:

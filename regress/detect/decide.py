@@ -6,7 +6,7 @@ from statistics import median
 
 from msgspec.structs import replace
 
-from regress.config import TimeRule
+from regress.config import Config, TimeRule
 from regress.model.cell import Pairs
 from regress.model.finding import Measured, Ratio
 from regress.model.reason import ReasonCode
@@ -18,6 +18,7 @@ __all__ = [
     "Decision",
     "bounds",
     "decide",
+    "is_small",
     "measured_of",
     "ratio_of",
     "rounds_needed",
@@ -95,6 +96,12 @@ def decide(pairs: Pairs, rule: TimeRule, limits: Bounds, noise: float | None) ->
     measured = measured_of(pairs, found, noise, (limits.floor, limits.margin), p_values)
     needed = _rounds_wanted(code, found, rounds, rule, limits)
     return Decision(code, replace(measured, rounds_needed=needed))
+
+
+def is_small(pairs: Pairs, config: Config) -> bool:
+    """Whether any kernel time is so short that its cell has minima of its own."""
+    shortest = min(v for stratum in pairs for side in stratum for v in side)
+    return shortest < config.noise.small_below_us
 
 
 def rounds_of(pairs: Pairs) -> int:

@@ -11,8 +11,7 @@ from math import log1p
 from msgspec.structs import replace
 
 from regress.config import AbRule, Config
-from regress.detect.ab import is_small
-from regress.detect.decide import measured_of, rounds_of, strata_of
+from regress.detect.decide import is_small, measured_of, rounds_of, strata_of
 from regress.detect.evidence import changes, cycles_ratio
 from regress.detect.spread import spread_margin
 from regress.model.cell import Cell, value

@@ -10,7 +10,7 @@ from math import log1p
 from statistics import median
 
 from regress.config import Config
-from regress.detect.decide import rounds_of, strata_of
+from regress.detect.decide import is_small, rounds_of, strata_of
 from regress.detect.evidence import changes
 from regress.model.cell import Cell, value
 from regress.model.finding import Finding, Metric, RoundIds, Series, Spread
@@ -33,9 +33,7 @@ def detect_spread(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:
 
 def spread_margin(cell: Cell, config: Config) -> float:
     """Return the growth of the spread up to which a cell counts as no noisier."""
-    times = cell.pairs(partial(value, metric=Metric.KERNEL_TIME))
-    shortest = min((v for stratum in times for side in stratum for v in side), default=0.0)
-    small = shortest < config.noise.small_below_us
+    small = is_small(cell.pairs(partial(value, metric=Metric.KERNEL_TIME)), config)
     return config.spread.margin.of(cell.noise.get(Metric.SPREAD), small=small, block=cell.block)
 
 

@@ -60,8 +60,8 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Stack tags.
     setup
         What both sides share: GPU, driver branch, toolchain, protocol.
-    tier, pattern
-        What was asked for; `pattern` is null without --cells.
+    tier, pattern, families
+        What was asked for; `pattern` is null without --cells, `families` empty without --family.
     verdict, exit_code
         The join over all cells, and what the shell sees.
     cells
@@ -109,6 +109,7 @@ class CheckReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variance_fails: bool = False
     run: RunTold | None = None
     error_rate: ErrorRate | None = None
+    families: tuple[str, ...] = ()
 
     def code_of(self, verdict: Verdict) -> ExitCode:
         """Return the exit code that a cell of this verdict asks for."""

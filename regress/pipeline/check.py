@@ -10,11 +10,12 @@ from regress.errors import NoDataError, UsageError
 from regress.gate import cell_verdicts
 from regress.model.cell import Cell
 from regress.model.report import CheckReport
+from regress.pipeline.ab.runs import is_whole
 from regress.pipeline.aside import left_aside
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.compose import Judged, compose, set_aside
 from regress.pipeline.doubts import doubts, passed_over
-from regress.pipeline.missing import WHOLE_STAGES, mark_missing, missing_rounds
+from regress.pipeline.missing import mark_missing, missing_rounds
 from regress.pipeline.noise import Noise, calibrated_noise
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.pipeline.thresholds.bisect import BISECT
@@ -44,7 +45,7 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     loaded = load_machine(tree, machine)
     shared = comparable(*(_whole(loaded, tag) for tag in (base, head)))
     usable = {
-        tag: tuple(r for r in rounds if setup(r) == shared and _is_whole(r))
+        tag: tuple(r for r in rounds if setup(r) == shared and is_whole(r))
         for tag, rounds in loaded.rounds.items()
     }
     sides = usable.pop(base), usable.pop(head)
@@ -66,13 +67,8 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     return compose(judged, loaded.rounds, config)
 
 
-def _is_whole(found: Round) -> bool:
-    """Whether a round measured what it did whatever was seen before."""
-    return found.design is None or found.design.stage in WHOLE_STAGES
-
-
 def _whole(loaded: Loaded, tag: str) -> tuple[Round, ...]:
-    whole = tuple(r for r in loaded.of(tag) if _is_whole(r))
+    whole = tuple(r for r in loaded.of(tag) if is_whole(r))
     if not whole:
         msg = (
             f"stack {tag} has only rounds of a few cells, in which `ab` looked again "
@@ -84,7 +80,7 @@ def _whole(loaded: Loaded, tag: str) -> tuple[Round, ...]:
 
 def _left_out(loaded: Loaded, pair: tuple[str, str]) -> Iterator[str]:
     """Tell of rounds that hold only what looked odd: taken for themselves they cry wolf."""
-    partial = [r for tag in pair for r in loaded.rounds[tag] if not _is_whole(r)]
+    partial = [r for tag in pair for r in loaded.rounds[tag] if not is_whole(r)]
     bisected = sum(bool(r.design and r.design.stage.startswith(BISECT)) for r in partial)
     if bisected:
         yield f"{counted(bisected, 'round')} in which `thresholds` bisected: not compared here"

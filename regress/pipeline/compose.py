@@ -75,6 +75,7 @@ def compose(judged: Judged, every: Mapping[str, Sequence[Round]], config: Config
         setup=dict(judged.shared),
         tier=request.tier,
         pattern=request.pattern,
+        families=request.families,
         verdict=verdict,
         exit_code=exit_code,
         cells=verdicts,

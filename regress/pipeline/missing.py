@@ -3,19 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from regress.model.cell import Cell, Side
 from regress.model.finding import Finding, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
-from regress.pipeline.ab.runs import FIRST
 from workloads import catalog
 from workloads.record import Case, Round
 
-__all__ = ["WHOLE_STAGES", "mark_missing", "missing_rounds"]
-
-WHOLE_STAGES: Final = ("rounds", FIRST)
-"""Stages that measure every case, whatever was seen before."""
+__all__ = ["mark_missing", "missing_rounds"]
 
 
 @dataclass(frozen=True, slots=True)

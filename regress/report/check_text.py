@@ -7,7 +7,6 @@ from typing import Final
 from rich.console import Console
 
 from regress.counted import counted
-from regress.errors import ExitCode
 from regress.model.finding import Finding
 from regress.model.report import CheckReport
 from regress.model.verdict import WORST_FIRST, Verdict
@@ -24,7 +23,7 @@ from regress.report.headline import (
 )
 from regress.report.printable import printable
 from regress.report.run_text import STAGE_HEADER, render_error_rate, render_run, stage_rows
-from regress.report.view import View, render_table
+from regress.report.view import EXIT_STYLES, View, render_table
 from regress.report.waived_text import (
     accepted,
     render_acceptance,
@@ -34,12 +33,6 @@ from regress.report.waived_text import (
 
 __all__ = ["render_check_text"]
 
-_STYLES: Final = {
-    ExitCode.PASS: "bold green",
-    ExitCode.REGRESSION: "bold red",
-    ExitCode.UNDECIDED: "bold yellow",
-    ExitCode.NO_DATA: "bold yellow",
-}
 
 _FOLD_ABOVE: Final = 3
 """More findings than this for one and the same reason are one line."""
@@ -65,7 +58,7 @@ def render_check_text(report: CheckReport, view: View) -> str:
 
 
 def _headline(console: Console, report: CheckReport) -> None:
-    style = "bold yellow" if report.verdict is Verdict.WAIVED else _STYLES[report.exit_code]
+    style = "bold yellow" if report.verdict is Verdict.WAIVED else EXIT_STYLES[report.exit_code]
     told = f"{report.verdict}  {report.base} -> {report.head}: {render_action(report)}"
     console.print(told, style=style)
     console.print(render_scope(report))

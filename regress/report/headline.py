@@ -60,7 +60,8 @@ def render_action(report: CheckReport) -> str:
     waived = any(cell.verdict is Verdict.WAIVED for cell in report.cells)
     passes = report.exit_code is ExitCode.PASS
     text = _ACCEPTED if passes and waived else _ACTIONS[report.exit_code]
-    if text is _ACTIONS[ExitCode.PASS] and (report.pattern or report.tier not in TIERS):
+    narrowed = report.pattern or report.families or report.tier not in TIERS
+    if text is _ACTIONS[ExitCode.PASS] and narrowed:
         text = _PARTLY
     return text.format(head=report.head, cells=len(report.cells))
 

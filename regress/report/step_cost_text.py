@@ -7,7 +7,6 @@ from typing import Final
 from rich.console import Console
 
 from regress.counted import counted
-from regress.errors import ExitCode
 from regress.model.step_cost import StackCost, StepCostReport
 from regress.model.verdict import Verdict
 from regress.report.printable import printable
@@ -25,16 +24,10 @@ from regress.report.step_cost_rows import (
     render_profile,
     render_upgrades,
 )
-from regress.report.view import View, render_table
+from regress.report.view import EXIT_STYLES, View, render_table
 
 __all__ = ["render_step_cost_text"]
 
-_STYLES: Final = {
-    ExitCode.PASS: "bold green",
-    ExitCode.REGRESSION: "bold red",
-    ExitCode.UNDECIDED: "bold yellow",
-    ExitCode.NO_DATA: "bold yellow",
-}
 _FEW: Final = 12
 _LEGEND: Final = (
     "A step is layers x kernel (merging included) + plan() once; milliseconds, weighted by share.",
@@ -48,7 +41,7 @@ def render_step_cost_text(report: StepCostReport, view: View) -> str:
     report = printable(report)
 
     def write(console: Console) -> None:
-        console.print(render_headline(report), style=_STYLES[report.exit_code])
+        console.print(render_headline(report), style=EXIT_STYLES[report.exit_code])
         console.print(render_profile(report))
         if report.upgrades:
             _table(console, "What the upgrade costs", UPGRADES, render_upgrades(report))

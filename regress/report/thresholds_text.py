@@ -7,22 +7,15 @@ from typing import Final
 
 from rich.console import Console
 
-from regress.errors import ExitCode
 from regress.model.shape import ShapeFinding, ShapeKind
 from regress.model.thresholds import ThresholdFinding, ThresholdsReport
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.printable import printable
 from regress.report.thresholds_rows import header, render_action, render_rows
-from regress.report.view import View, render_table
+from regress.report.view import EXIT_STYLES, View, render_table
 
 __all__ = ["render_thresholds_text"]
 
-_STYLES: Final = {
-    ExitCode.PASS: "bold green",
-    ExitCode.REGRESSION: "bold red",
-    ExitCode.UNDECIDED: "bold yellow",
-    ExitCode.NO_DATA: "bold yellow",
-}
 _FOLD_ABOVE: Final = 3
 """More findings than this with one and the same code are counted."""
 _LEGEND: Final = (
@@ -41,7 +34,7 @@ def render_thresholds_text(report: ThresholdsReport, view: View) -> str:
         stacks = report.stacks
         pair = stacks.head if stacks.base is None else f"{stacks.base} -> {stacks.head}"
         headline = f"{report.verdict}  {pair}: {render_action(report)}"
-        console.print(headline, style=_STYLES[report.exit_code])
+        console.print(headline, style=EXIT_STYLES[report.exit_code])
         console.print(f"Where splitting ends, on {report.machine} ({report.setup['gpu']})")
         for title, rows in groupby(render_rows(report), key=lambda pair: pair[0]):
             console.print(f"\n{title}", style="bold")

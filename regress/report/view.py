@@ -3,13 +3,23 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
+from regress.errors import ExitCode
 from regress.model.finding import Ratio
 
-__all__ = ["View", "render_ratio", "render_table"]
+__all__ = ["EXIT_STYLES", "View", "render_ratio", "render_table"]
+
+EXIT_STYLES: Final = {
+    ExitCode.PASS: "bold green",
+    ExitCode.REGRESSION: "bold red",
+    ExitCode.UNDECIDED: "bold yellow",
+    ExitCode.NO_DATA: "bold yellow",
+}
+"""How a headline is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from regress.errors import NoDataError, UsageError
-from workloads.record import REHEARSAL
+from workloads.rehearsal import REHEARSAL
 
 __all__ = ["LOCAL", "RECORDED", "STACKS_FILE", "Tree", "is_folder", "load_known_tags", "scan"]
 

@@ -8,13 +8,15 @@ from typing import Final
 from workloads import catalog
 from workloads.record import Case, Round
 
-__all__ = ["CONFIRM", "FIRST", "SCREEN", "Run", "Stage", "find_runs"]
+__all__ = ["CONFIRM", "FIRST", "SCREEN", "Run", "Stage", "find_runs", "is_whole", "looked_again"]
 
 SCREEN: Final = "screen-"
 """What the names of the screening's stages begin with; a number follows."""
 FIRST: Final = f"{SCREEN}1"
 """The stage that measures every case."""
 CONFIRM: Final = "confirm"
+PLANNED: Final = "rounds"
+"""The only stage of rounds that were merely planned together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,20 @@ def find_runs(rounds: Iterable[Round], base: str, head: str) -> tuple[Run, ...]:
         Run(run, base, head, {name: _stage(name, found, base) for name, found in stages.items()})
         for run, stages in grouped.items()
     )
+
+
+def is_whole(found: Round) -> bool:
+    """Whether a round measured what it did whatever was seen before.
+
+    Later stages, of `ab` and of a bisection, hold cases that were chosen by what was seen.
+    """
+    return found.design is None or found.design.stage in {PLANNED, FIRST}
+
+
+def looked_again(found: Round) -> bool:
+    """Whether a round holds only what looked odd to `ab`, so that its times are chosen."""
+    stage = found.design.stage if found.design else ""
+    return _is_of_ab(stage) and stage != FIRST
 
 
 def _is_of_ab(stage: str) -> bool:

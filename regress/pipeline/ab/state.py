@@ -14,7 +14,8 @@ from regress.store.rounds import Loaded, load_machine
 from regress.store.setup import differences, setup
 from regress.store.tree import scan
 from workloads import catalog
-from workloads.record import REHEARSAL, Case
+from workloads.record import Case
+from workloads.rehearsal import REHEARSAL
 
 __all__ = ["Sought", "State", "find_state"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from regress.errors import NoDataError
 from regress.model.cell import value
 from regress.model.finding import Metric
+from regress.pipeline.ab.runs import is_whole
 from regress.stats.exact import Floats
 from regress.stats.simulate import Pool, Sample
 from regress.store.setup import Setup, setup
@@ -22,7 +23,6 @@ TWINS: Final = ("v0.6.0", "v0.6.1")
 """Stacks whose attention sources are byte-identical: their rounds are one A/A group."""
 LEAST_PROCESSES: Final = 8
 """Rounds of the twins that a campaign needs to be drawn from."""
-_WHOLE_STAGES: Final = ("rounds", "screen-1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def pick_rounds(rounds: Mapping[str, Sequence[Round]], twins: Sequence[str]) -> 
     NoDataError
         If there is none of a twin.
     """
-    whole = [r for found in rounds.values() for r in found if _is_whole(r)]
+    whole = [r for found in rounds.values() for r in found if _is_of_tier(r)]
     counts: Counter[Setup] = Counter(setup(r) for r in whole if r.stack.tag in twins)
     if not counts:
         msg = f"no round of a whole tier of {' or '.join(twins)}: measure them first"
@@ -85,9 +85,8 @@ def pick_rounds(rounds: Mapping[str, Sequence[Round]], twins: Sequence[str]) -> 
     return tuple(sorted(kept, key=lambda r: (r.started_at, r.id)))
 
 
-def _is_whole(found: Round) -> bool:
-    stage = found.design.stage if found.design else None
-    return found.tier in catalog.TIERS and (stage is None or stage in _WHOLE_STAGES)
+def _is_of_tier(found: Round) -> bool:
+    return found.tier in catalog.TIERS and is_whole(found)
 
 
 def strata_of_twins(

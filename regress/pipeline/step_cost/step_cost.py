@@ -21,13 +21,13 @@ from regress.model.step_cost import (
 )
 from regress.model.thresholds import StackPair
 from regress.model.verdict import join
+from regress.pipeline.ab.runs import looked_again
 from regress.pipeline.cells import index
 from regress.pipeline.explain.subject import Subject, run_model
 from regress.pipeline.request import Request
 from regress.pipeline.step_cost.parts import Found, Predict, find_part
 from regress.pipeline.step_cost.times import Shelf, choose_main
 from regress.pipeline.step_cost.upgrade import upgrades_of
-from regress.pipeline.thresholds.lines import looked_again
 from regress.pipeline.thresholds.thresholds import load_sides
 from regress.store.tree import scan
 from workloads.backend import BACKENDS, Layout

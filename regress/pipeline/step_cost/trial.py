@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from regress.pipeline.ab.runs import looked_again
 from regress.pipeline.cells import index
 from regress.pipeline.step_cost.parts import interpolate
 from regress.pipeline.step_cost.times import Shelf
-from regress.pipeline.thresholds.lines import looked_again, parsed
+from regress.pipeline.thresholds.lines import parsed
 from workloads.record import Round
 from workloads.workload import Phase
 

@@ -16,7 +16,8 @@ from regress.pipeline.thresholds.predict import predicted_of
 from regress.store.rounds import load_machine
 from regress.store.setup import differences, setup
 from regress.store.tree import scan
-from workloads.record import REHEARSAL, Case, Round
+from workloads.record import Case, Round
+from workloads.rehearsal import REHEARSAL
 from workloads.stage import StagePlan
 
 __all__ = ["BISECT", "Search", "axes_through", "bisect"]

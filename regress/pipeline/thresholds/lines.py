@@ -9,7 +9,7 @@ from typing import Final
 
 from regress.errors import UsageError
 from regress.model.line import UNIFORM, Axis, Line, Point, TimesUs
-from regress.pipeline.ab.runs import CONFIRM, FIRST, SCREEN
+from regress.pipeline.ab.runs import looked_again
 from workloads.backend import backend
 from workloads.record import Case, CaseRecord, Facts, Round
 from workloads.workload import Phase, Workload, parse
@@ -18,7 +18,6 @@ __all__ = [
     "Found",
     "axis_of",
     "lines_of",
-    "looked_again",
     "parsed",
     "sort_rounds",
     "splits_of",
@@ -58,12 +57,6 @@ def sort_rounds(rounds: Iterable[Round]) -> dict[Case, Found]:
         for record in r.cases:
             records[record.case].append((r.id, r.campaign, record))
     return {case: Found(tuple(found)) for case, found in records.items()}
-
-
-def looked_again(found: Round) -> bool:
-    """Whether a round holds only what looked odd to `ab`, so that its times are chosen."""
-    stage = found.design.stage if found.design else ""
-    return stage == CONFIRM or (stage.startswith(SCREEN) and stage != FIRST)
 
 
 @cache

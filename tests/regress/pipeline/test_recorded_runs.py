@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from regress.cli import main
 from regress.config import load_config
 from regress.errors import ExitCode
 from regress.model.report import CheckReport
@@ -69,3 +70,16 @@ def test_every_floor_rests_on_known_noise(number: int) -> None:
     report = _runs()[number]
     unknown = [f for f in report.findings if f.measured and f.gates and f.measured.noise is None]
     assert unknown == []
+
+
+def test_a_family_is_not_judged_by_a_run_of_more() -> None:
+    """What narrows the cells asks for a run of just these: the wider one's pass is not shown."""
+    assert main(["ab", "v0.6.0", "v0.6.1", "--recorded", "--family", "fp8-kv"]) == 4
+
+
+def test_a_pass_of_a_family_says_what_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    """It does not call the stack safe to take."""
+    assert main(["check", "v0.6.0", "v0.6.1", "--recorded", "--family", "fp8-kv"]) == 0
+    told = capsys.readouterr().out
+    assert "cells that were asked for got worse" in told
+    assert "safe to take" not in told

@@ -12,7 +12,8 @@ from regress.pipeline.request import ANY_TIER, Request
 from regress.pipeline.thresholds.bisect import Search, axes_through, bisect
 from regress.pipeline.thresholds.thresholds import thresholds
 from tests.regress.builders import CONFIG, MACHINE, make_round, measured, write_rounds
-from workloads.record import REHEARSAL, Design, Facts, Machine, StackRef
+from workloads.record import Design, Facts, Machine, StackRef
+from workloads.rehearsal import REHEARSAL
 from workloads.stage import StagePlan
 from workloads.workload import parse
 
