@@ -13,6 +13,7 @@ from benchmarks.doctor.examination import (
     render_text,
 )
 from benchmarks.doctor.probe import load_host
+from benchmarks.stackfile import write_text
 from benchmarks.stacks import find_stack
 from benchmarks.venv import existing_folder
 
@@ -31,6 +32,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the same as JSON there too, fit or not"
+    )
+    parser.add_argument(
         "--rules", action="store_true", help="show all rules as a table, and look at nothing"
     )
     parser.set_defaults(func=_run)
@@ -45,6 +49,8 @@ def _run(arguments: argparse.Namespace) -> int:
     host = load_host(stacks, wheels, arguments.modules or _named("ATTN_MODULES"))
     findings = examine(host)
     render = render_json if arguments.format == "json" else render_text
+    if arguments.json:
+        write_text(arguments.json, render_json(host, findings))
     sys.stdout.write(render(host, findings))
     return 0 if is_fit(findings) else 1
 
