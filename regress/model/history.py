@@ -1,0 +1,420 @@
+"""The result of `history`: every step of every series over all releases, and what explains it."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from regress.errors import ExitCode
+from regress.model.cause import Cause
+from regress.model.finding import Change, Metric, Ratio, Series
+from regress.model.verdict import Verdict
+from workloads.record import Case
+
+__all__ = [
+    "HISTORY_SCHEMA",
+    "BestSoFar",
+    "ControlGroup",
+    "ControlPair",
+    "Damaged",
+    "Drift",
+    "Extreme",
+    "Guarantee",
+    "History",
+    "HistoryFinding",
+    "Kind",
+    "PlanChange",
+    "Point",
+    "Recovered",
+    "Release",
+    "SeriesHistory",
+    "Step",
+]
+
+HISTORY_SCHEMA: Final = 1
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Kind(StrEnum):
+    """What sort of change a finding of the history is."""
+
+    STEP = "step"
+    """Between two consecutive releases."""
+    DRIFT = "drift"
+    """No single step is beyond the margin, their sum is."""
+    LOST = "lost"
+    """A case that ran is lost, or runs now and then."""
+    APPEARED = "appeared"
+    """A case that could not run runs now."""
+
+
+class Point(_Part, frozen=True):
+    """One release in a series.
+
+    Attributes
+    ----------
+    stack
+        Tag of the release.
+    time_us
+        Median over its rounds of all campaigns, in microseconds; null if it was not measured.
+    level
+        Its time over that of the series' best release, campaign effects taken out: 1 is the best.
+        Null if it was not measured.
+    rounds
+        How many rounds have a time.
+    verdict
+        Against the release before: REGRESSION and IMPROVEMENT are shown steps, SAME is shown equal
+        within the floor. Null for the first release.
+    code
+        Reason code of the verdict; null for the first release.
+    ratio
+        Over the release before, with its exact interval; null if that cannot be compared.
+    bridged
+        Whether the two share no campaign and are compared through a common reference stack.
+    control
+        Whether both ran the very same kernels in the very same way (an A/A pair).
+    """
+
+    stack: str
+    time_us: float | None
+    level: float | None
+    rounds: int
+    verdict: Verdict | None = None
+    code: str | None = None
+    ratio: Ratio | None = None
+    bridged: bool = False
+    control: bool = False
+
+
+class BestSoFar(_Part, frozen=True):
+    """The newest release of a series against the best one before it.
+
+    Attributes
+    ----------
+    best, newest
+        Tags; equal if the newest is the best.
+    ratio
+        Newest over best; null if they are equal or cannot be compared.
+    verdict
+        REGRESSION only if a shown step or drift has led there and still stands.
+    """
+
+    best: str
+    newest: str
+    ratio: Ratio | None
+    verdict: Verdict
+
+
+class SeriesHistory(_Part, frozen=True):
+    """One metric of one case over all releases.
+
+    Attributes
+    ----------
+    floor, margin
+        Relative differences up to which a step is SAME, and beyond which it is a change.
+    noise
+        Relative standard deviation between processes, as an upper bound; null if unknown.
+    points
+        One a release, in order of their time.
+    change_points
+        Tags of releases at which the segmentation of the levels begins a new segment: information.
+        Null if the series is too short for it, or `ruptures` is not installed.
+    """
+
+    series: Series
+    family: str
+    floor: float
+    margin: float
+    noise: float | None
+    points: tuple[Point, ...]
+    best: BestSoFar | None
+    change_points: tuple[str, ...] | None = None
+
+
+class Step(_Part, frozen=True):
+    """A shown change of one series between two consecutive releases.
+
+    Attributes
+    ----------
+    last_good, first_bad
+        Tags of the releases before and after; for an improvement, of the last slow and first fast.
+    verdict
+        REGRESSION or IMPROVEMENT.
+    ratio
+        First bad over last good.
+    p_adjusted
+        Exact one-sided p-value, adjusted for everything the history asks (Holm).
+    within
+        First and last release of the window that proves it: a change lies between these for
+        certain (with the history's error rate), and most probably where the step says.
+    evidence
+        What else differs between the rounds of the two releases.
+    """
+
+    series: Series
+    family: str
+    last_good: str
+    first_bad: str
+    verdict: Verdict
+    ratio: Ratio
+    p_adjusted: float
+    within: tuple[str, str]
+    bridged: bool = False
+    evidence: tuple[Change, ...] = ()
+
+
+class Drift(_Part, frozen=True):
+    """Many small changes of one series that sum up to more than the margin.
+
+    Attributes
+    ----------
+    best
+        Tag of the best release before it.
+    passed_at
+        First release that is estimated to be beyond the margin over the best.
+    until
+        Last release of the window that proves it.
+    ratio
+        Of the late window over the early one.
+    """
+
+    series: Series
+    family: str
+    best: str
+    passed_at: str
+    until: str
+    ratio: Ratio
+    p_adjusted: float
+
+
+class Recovered(_Part, frozen=True):
+    """A regression that a later release took back.
+
+    Attributes
+    ----------
+    begin, end
+        First bad release, and first good one after it.
+    depth
+        The worst release in between over the last good one.
+    releases
+        How many releases were affected.
+    """
+
+    series: Series
+    family: str
+    begin: str
+    end: str
+    depth: float
+    releases: int
+
+
+class PlanChange(_Part, frozen=True):
+    """Facts of a case's plan that differ between consecutive releases: exact, without noise."""
+
+    case: Case
+    family: str
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+
+
+class Extreme(_Part, frozen=True):
+    """The cell of a group that changed most."""
+
+    case: Case
+    ratio: Ratio
+
+
+class HistoryFinding(_Part, frozen=True):
+    """One change with one cause: what a triage note is about.
+
+    Attributes
+    ----------
+    id
+        Stable for the same change: kind, metric, first bad release, cause.
+    verdict
+        REGRESSION, IMPROVEMENT, GONE or NEW.
+    standing
+        Whether the newest release still has it: a recovered regression stays in the record and
+        does not count for the exit code.
+    gates
+        Whether its metric counts for the exit code.
+    recovered_by
+        First release in which every case is as fast again; null if it stands in some.
+    families, cases
+        What it affects.
+    size
+        Median ratio of its cells, head over base; null for cases that were lost or appeared.
+    largest
+        The cell that changed most, with its interval.
+    reproduce
+        Command that compares the two releases.
+    """
+
+    id: str
+    kind: Kind
+    metric: Metric
+    last_good: str
+    first_bad: str
+    verdict: Verdict
+    standing: bool
+    gates: bool
+    recovered_by: str | None
+    families: tuple[str, ...]
+    cases: tuple[Case, ...]
+    size: float | None
+    largest: Extreme | None
+    reason: str
+    cause: Cause
+    reproduce: str
+
+
+class ControlPair(_Part, frozen=True):
+    """Two consecutive releases and the cells that ran identical kernels in both.
+
+    Attributes
+    ----------
+    cells
+        Kernel-time cells of which device code, plan facts, launches and resolved backend agree.
+    alarms
+        Cases among them of which the rule of a single comparison says that times changed.
+    same_sources
+        Whether the attention sources of the two releases are identical too; null if unknown.
+    """
+
+    base: str
+    head: str
+    cells: int
+    alarms: tuple[Case, ...]
+    same_sources: bool | None
+
+
+class ControlGroup(_Part, frozen=True):
+    """What the history says where nothing can have changed: its measured false-alarm rate.
+
+    Attributes
+    ----------
+    cells
+        Pairs of cells that were compared.
+    alarms
+        How many of them a single comparison would call changed (noise alarms; never findings).
+    shown
+        How many the whole history would call changed, if it did not know better.
+    rate, upper_rate
+        Alarms over cells, and its exact upper bound of 95 % (Clopper and Pearson); null without
+        cells, the bound also without scipy.
+    """
+
+    pairs: tuple[ControlPair, ...]
+    cells: int
+    alarms: int
+    shown: int
+    rate: float | None
+    upper_rate: float | None
+
+
+class Guarantee(_Part, frozen=True):
+    """What the history's error rate is.
+
+    Attributes
+    ----------
+    family_alpha
+        Of histories in which nothing got slower, at most this share calls anything slower;
+        improvements are a family of their own.
+    hypotheses
+        Tests that one direction is adjusted for.
+    smallest_p
+        Smallest adjusted p-value that these rounds could give in the median cell: where it is
+        above `family_alpha`, more rounds are needed before any step can be shown.
+    """
+
+    family_alpha: float
+    hypotheses: int
+    smallest_p: float | None
+
+
+class Release(_Part, frozen=True):
+    """One release, against the one before and against the best so far; kernel times only.
+
+    Attributes
+    ----------
+    time
+        When it was uploaded, ISO 8601; null for an ad-hoc stack.
+    before
+        Tag of the release before; null for the first.
+    cards
+        UUIDs of the GPUs that measured it.
+    verdicts
+        How many cells have which verdict against the release before.
+    slowest, fastest
+        The shown regression and improvement that are largest.
+    slower_than_best
+        Cells that a shown, standing regression separates from their best release so far.
+    """
+
+    stack: str
+    time: str | None
+    before: str | None
+    rounds: int
+    campaigns: int
+    cards: tuple[str, ...]
+    verdict: Verdict | None
+    verdicts: dict[str, int]
+    slowest: Extreme | None
+    fastest: Extreme | None
+    slower_than_best: int
+
+
+class Damaged(_Part, frozen=True):
+    """A round file that cannot be used: it is named and left out."""
+
+    path: str
+    problem: str
+
+
+class History(_Part, frozen=True):
+    """Everything that changed over the releases of one machine.
+
+    Attributes
+    ----------
+    schema
+        Counts incompatible changes of this layout.
+    command
+        Reproduces the report.
+    since
+        Only what begins after this release is in `findings`; null for all.
+    verdict, exit_code
+        Of regressions that stand in the newest release; usage (2) if a file is damaged.
+    releases
+        In order of their time.
+    reference
+        The stack that most campaigns hold: what bridges campaigns that share no pair.
+    damaged
+        Round files that were left out.
+    """
+
+    schema: int
+    command: str
+    machine: str
+    setup: dict[str, str | int | float]
+    tier: str
+    pattern: str | None
+    families: tuple[str, ...]
+    since: str | None
+    verdict: Verdict
+    exit_code: ExitCode
+    reference: str
+    releases: tuple[Release, ...]
+    findings: tuple[HistoryFinding, ...]
+    series: tuple[SeriesHistory, ...]
+    steps: tuple[Step, ...]
+    drifts: tuple[Drift, ...]
+    recovered: tuple[Recovered, ...]
+    plan_changes: tuple[PlanChange, ...]
+    controls: ControlGroup
+    guarantee: Guarantee
+    damaged: tuple[Damaged, ...]
+    warnings: tuple[str, ...]
