@@ -9,7 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 from benchmarks.errors import UserError
 from benchmarks.index import Index, Release
-from benchmarks.stacks import Stack, check_tag
+from benchmarks.stacks import Stack, Wheel, check_tag
 from workloads.backend import BACKENDS
 
 __all__ = ["make_stack", "tag_of"]
@@ -72,7 +72,7 @@ def make_stack(
         tag,
         release.time,
         {r.name: r.version for r in releases},
-        {r.name: r.wheels for r in releases},
+        {r.name: _wheels(r, known) for r in releases},
         linked,
     )
 
@@ -99,6 +99,17 @@ def _refuse(release: Release, tag: str, known: tuple[Stack, ...]) -> None:
     if release.yanked:
         msg = f"{what} was yanked from the package index: measure it as an ad-hoc stack"
         raise UserError(msg)
+
+
+def _wheels(release: Release, known: tuple[Stack, ...]) -> tuple[Wheel, ...]:
+    """Return the wheels of the list if it has the release: files that the index got later stay out.
+
+    A stack's digest follows from its wheels, and what was measured must stay the same stack.
+    """
+    for stack in known:
+        if stack.pins.get(release.name) == release.version:
+            return stack.wheels[release.name]
+    return release.wheels
 
 
 def _tvm_ffi(index: Index, release: Release, kept: str) -> Release:

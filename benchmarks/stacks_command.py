@@ -8,12 +8,13 @@ from benchmarks.adhoc import make_from_git, make_from_wheel
 from benchmarks.errors import UserError
 from benchmarks.paths import ADHOC, STACKS
 from benchmarks.stacks import Stack, find_stack, format_time, load_stacks
+from benchmarks.update_stacks import add_update
 
 __all__ = ["add_parser", "render_stacks"]
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `stacks list`, `stacks add` and `stacks adhoc`."""
+    """Add `stacks` with its actions."""
     parser = subparsers.add_parser("stacks", help="show and extend the list of stacks")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     shown = actions.add_parser("list", help="show all stacks, oldest first")
@@ -24,6 +25,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--cuda", default="", metavar="MAJOR", help="CUDA its prebuilt GPU code is linked to"
     )
     added.set_defaults(func=_add)
+    add_update(actions)
     local = actions.add_parser("adhoc", help="add a stack of this machine only")
     local.add_argument("tag", metavar="TAG")
     origin = local.add_mutually_exclusive_group(required=True)
