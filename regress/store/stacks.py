@@ -3,6 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,17 @@ class PublishedStack:
         Line of its tag, from 1.
     libraries
         What it pins. Stacks that pin the same libraries are versions of one another.
+    released
+        When it became available, UTC, ISO 8601; empty if the list does not say.
+    pins
+        Libraries with their versions, in the list's order.
     """
 
     tag: str
     line: int
     libraries: frozenset[str]
+    released: str = ""
+    pins: tuple[tuple[str, str], ...] = ()
 
 
 def load_published(path: Path = STACKS_FILE) -> tuple[PublishedStack, ...]:
@@ -46,7 +53,7 @@ def load_published(path: Path = STACKS_FILE) -> tuple[PublishedStack, ...]:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(msg) from error
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         msg = f"{path} is no list of stacks: {error}"
         raise UsageError(msg) from error
 
@@ -55,4 +62,7 @@ def _stack(entry: dict[str, Any], text: str) -> PublishedStack:
     tag = str(entry["tag"])
     place = re.search(rf"^\s*tag\s*=\s*[\"']{re.escape(tag)}[\"']", text, re.MULTILINE)
     line = text.count("\n", 0, place.end()) + 1 if place else 1
-    return PublishedStack(tag, line, frozenset(entry["pins"]))
+    pins = {str(name): str(version) for name, version in entry["pins"].items()}
+    released = entry.get("time")
+    when = released.isoformat() if isinstance(released, datetime) else ""
+    return PublishedStack(tag, line, frozenset(pins), when, tuple(pins.items()))
