@@ -12,7 +12,7 @@ from benchmarks.index import Index, Release
 from benchmarks.stacks import Stack, Wheel, check_tag
 from workloads.backend import BACKENDS
 
-__all__ = ["make_stack", "tag_of"]
+__all__ = ["complete_stack", "make_stack", "tag_of"]
 
 FLASHINFER: Final = "flashinfer-python"
 FA3: Final = "fa3-fwd"
@@ -62,6 +62,28 @@ def make_stack(
     release = index.load_release(canonicalize_name(name), version)
     tag = tag_of(release.name, release.version)
     _refuse(release, tag, known)
+    return complete_stack(index, release, tag, known, cuda)
+
+
+def complete_stack(
+    index: Index, release: Release, tag: str, known: tuple[Stack, ...], cuda: str = ""
+) -> Stack:
+    """Return a release with what it is pinned beside, as a stack of this tag.
+
+    Parameters
+    ----------
+    index, known, cuda
+        As of `make_stack`.
+    release
+        What the stack is made for; any release will do.
+    tag
+        Name of the stack.
+
+    Raises
+    ------
+    UserError
+        If a companion cannot be had.
+    """
     releases, linked = [release], {release.name: cuda} if cuda else {}
     if release.name == FLASHINFER:
         before = [stack for stack in known if stack.time <= release.time and TVM_FFI in stack.pins]

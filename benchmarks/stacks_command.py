@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.adhoc import make_from_git, make_from_wheel
 from benchmarks.errors import UserError
 from benchmarks.paths import ADHOC, STACKS
+from benchmarks.pinned import add_pins
 from benchmarks.stacks import Stack, find_stack, format_time, load_stacks
 from benchmarks.update_stacks import add_update
 
@@ -26,6 +27,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     added.set_defaults(func=_add)
     add_update(actions)
+    add_pins(actions)
     local = actions.add_parser("adhoc", help="add a stack of this machine only")
     local.add_argument("tag", metavar="TAG")
     origin = local.add_mutually_exclusive_group(required=True)
