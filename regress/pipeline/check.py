@@ -24,7 +24,7 @@ from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Round
 
-__all__ = ["check"]
+__all__ = ["cells_of", "check", "whole_rounds"]
 
 
 def check(base: str, head: str, request: Request, config: Config) -> CheckReport:
@@ -38,19 +38,19 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
         If a stack was not measured.
     """
     if base == head:
-        msg = f"base and head are both {base}: name two stacks"
+        msg = f"base and head are both {base}: name two stacks, or compare its nights by --since"
         raise UsageError(msg)
     tree = scan(request.roots)
     machine = tree.choose_machine((base, head), request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
-    shared = comparable(*(_whole(loaded, tag) for tag in (base, head)))
+    shared = comparable(*(whole_rounds(loaded, tag) for tag in (base, head)))
     usable = {
         tag: tuple(r for r in rounds if setup(r) == shared and is_whole(r))
         for tag, rounds in loaded.rounds.items()
     }
     sides = usable.pop(base), usable.pop(head)
     asked, request = request.tier, request.settle(*sides)
-    cells = _cells(sides, usable.values(), request, config)
+    cells = cells_of(sides, usable.values(), request, config)
     pair, wanted = (base, head), {cell.case: cell.family for cell in cells}
     findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
     findings += missing_rounds(chain(*sides), pair, wanted)
@@ -67,7 +67,14 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     return compose(judged, loaded.rounds, config)
 
 
-def _whole(loaded: Loaded, tag: str) -> tuple[Round, ...]:
+def whole_rounds(loaded: Loaded, tag: str) -> tuple[Round, ...]:
+    """Return the rounds of a stack that hold more than what looked odd.
+
+    Raises
+    ------
+    NoDataError
+        If there are none.
+    """
     whole = tuple(r for r in loaded.of(tag) if is_whole(r))
     if not whole:
         msg = (
@@ -92,12 +99,19 @@ def _left_out(loaded: Loaded, pair: tuple[str, str]) -> Iterator[str]:
         )
 
 
-def _cells(
+def cells_of(
     sides: tuple[Sequence[Round], Sequence[Round]],
     others: Iterable[Sequence[Round]],
     request: Request,
     config: Config,
 ) -> tuple[Cell, ...]:
+    """Return the wanted cells of two sides; `others` are rounds that only tell noise.
+
+    Raises
+    ------
+    UsageError
+        If the request fits no case, or a stored calibration is damaged.
+    """
     base, head = map(index, sides)
     wanted = request.cases((*base, *head))
     noise = Noise(

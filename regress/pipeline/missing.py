@@ -67,11 +67,11 @@ def _held(rounds: Iterable[Round], *, hand_picked: bool) -> tuple[_Held, ...]:
 
 
 def missing_rounds(
-    rounds: Iterable[Round], pair: tuple[str, str], wanted: Mapping[Case, str]
+    rounds: Iterable[Round], pair: Sequence[str], wanted: Mapping[Case, str]
 ) -> Iterator[Finding]:
     """Say of every wanted case which planned rounds of base or head have no file.
 
-    Every round tells how many were planned beside it. Only runs of both stacks count.
+    Every round tells how many were planned beside it. Only runs of all the stacks in `pair` count.
     """
     stages: dict[tuple[str, str], list[Round]] = defaultdict(list)
     for r in rounds:
@@ -92,7 +92,7 @@ def missing_rounds(
                 )
 
 
-def _lost_blocks(rounds: Sequence[Round], pair: tuple[str, str]) -> Iterator[str]:
+def _lost_blocks(rounds: Sequence[Round], pair: Sequence[str]) -> Iterator[str]:
     designs = [(r.stack.tag, r.design) for r in rounds if r.design]
     blocks = max(design.blocks for _, design in designs)
     for tag in pair:

@@ -48,6 +48,10 @@ _ACTIONS: Final = {
     ExitCode.UNDECIDED: "measure more rounds: some cells could not be decided.",
     ExitCode.NO_DATA: "measure what is missing: some cells have no data.",
 }
+_NIGHTS: Final = {
+    ExitCode.PASS: "{head} is as fast as before on this host.",
+    ExitCode.REGRESSION: "look at the host: the same stack got worse on it, see below.",
+}
 _PARTLY: Final = "none of the {cells} cells that were asked for got worse."
 _REHEARSED: Final = "a rehearsal: a script said every time, nothing was measured."
 _ACCEPTED: Final = "{head} can be taken: all that got worse is waived, see below."
@@ -60,6 +64,8 @@ def render_action(report: CheckReport) -> str:
     waived = any(cell.verdict is Verdict.WAIVED for cell in report.cells)
     passes = report.exit_code is ExitCode.PASS
     text = _ACCEPTED if passes and waived else _ACTIONS[report.exit_code]
+    if report.base == report.head:
+        text = _NIGHTS.get(report.exit_code, text)
     narrowed = report.pattern or report.families or report.tier not in TIERS
     if text is _ACTIONS[ExitCode.PASS] and narrowed:
         text = _PARTLY

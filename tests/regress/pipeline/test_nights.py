@@ -1,0 +1,123 @@
+"""One stack on several nights, from made-up rounds: what changed then is the host."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from regress.cli import main
+from regress.errors import ExitCode, NoDataError
+from regress.model.report import CheckReport
+from regress.model.verdict import Verdict
+from regress.pipeline.nights import check_nights
+from regress.pipeline.request import Request
+from tests.regress.builders import CASE, CONFIG, MACHINE, rounds_of, write_rounds
+from workloads.record import Design, Round
+
+QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
+SLOW = tuple(v * 1.1 for v in QUIET)
+THIRD = datetime(2026, 1, 3, tzinfo=UTC)
+CARD = msgspec.structs.replace(MACHINE, gpu_uuid="GPU-1")
+
+
+def night(number: int, times: Sequence[float], tag: str = "v1") -> list[Round]:
+    """Return the rounds of a night: campaign `c1` is the first of January."""
+    return list(rounds_of(tag, {CASE: times}, f"c{number}"))
+
+
+def on(machine: object, rounds: Sequence[Round]) -> list[Round]:
+    return [msgspec.structs.replace(r, machine=machine) for r in rounds]
+
+
+def judged(root: Path, *nights: Sequence[Round], since: datetime = THIRD) -> CheckReport:
+    write_rounds(root, [r for rounds in nights for r in rounds])
+    return check_nights("v1", since, Request((root,), None, "any", None, "command"), CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("before", "tonight", "verdict", "code"),
+    [
+        (QUIET, QUIET, Verdict.SAME, ExitCode.PASS),
+        (QUIET, SLOW, Verdict.REGRESSION, ExitCode.REGRESSION),
+        (SLOW, QUIET, Verdict.IMPROVEMENT, ExitCode.PASS),
+        (QUIET, SLOW[:2], Verdict.UNDECIDED, ExitCode.UNDECIDED),
+    ],
+)
+def test_tonight_is_held_against_the_night_before(
+    before: Sequence[float],
+    tonight: Sequence[float],
+    verdict: Verdict,
+    code: ExitCode,
+    tmp_path: Path,
+) -> None:
+    """What is the same stack and got slower is the host's doing; an older night does not count."""
+    report = judged(tmp_path, night(1, SLOW), night(2, before), night(3, tonight))
+    assert (report.verdict, report.exit_code) == (verdict, code)
+    assert report.rounds.base == tuple(r.id for r in night(2, before))
+    assert "one stack at two times: base is 5 rounds from 2026-01-02" in report.warnings[0]
+
+
+def test_a_night_on_the_same_card_comes_first(tmp_path: Path) -> None:
+    """Cards of one model differ, so the night before is that of the same card."""
+    report = judged(tmp_path, night(1, QUIET), on(CARD, night(2, SLOW)), night(3, QUIET))
+    assert report.verdict is Verdict.SAME
+    assert {id_.rsplit("-", 1)[0] for id_ in report.rounds.base} == {"v1-c1"}
+
+
+def test_another_card_is_told(tmp_path: Path) -> None:
+    """Without a night on the same card another one serves, and the report says so."""
+    report = judged(tmp_path, on(CARD, night(2, QUIET)), night(3, QUIET))
+    assert report.verdict is Verdict.SAME
+    assert "the two times are of 2 cards: cards of a model differ" in report.warnings
+
+
+@pytest.mark.parametrize(("nights", "when"), [((1, 2), "since"), ((3, 4), "before")])
+def test_nothing_on_a_side_is_no_data(nights: tuple[int, ...], when: str, tmp_path: Path) -> None:
+    """A night without rounds is never a pass."""
+    with pytest.raises(NoDataError, match=f"no rounds on synthetic {when} 2026-01-03T00:00:00Z"):
+        judged(tmp_path, *(night(number, QUIET) for number in nights))
+
+
+def test_a_round_that_got_lost_tonight_is_no_data(tmp_path: Path) -> None:
+    """Rounds tell how many were planned, so one that is missing is seen."""
+    planned = [
+        msgspec.structs.replace(r, design=Design("run", "rounds", ("v1",), number, 6))
+        for number, r in enumerate(night(3, QUIET), 1)
+    ]
+    report = judged(tmp_path, night(2, QUIET), planned)
+    assert report.exit_code is ExitCode.NO_DATA
+    assert "no round of v1 in block 6 of 6" in report.findings[0].reason.message
+
+
+def test_the_command_speaks_of_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same stack is named twice, and what to do is about the host."""
+    write_rounds(tmp_path, [*night(2, QUIET), *night(3, SLOW)])
+    words = ["check", "v1", "v1", "--rounds", str(tmp_path), "--tier", "any", "--since"]
+    assert main([*words, "2026-01-03"]) == 1
+    assert "look at the host: the same stack got worse on it" in capsys.readouterr().out
+    assert main([*words, "2026-01-03T00:30:00+00:00"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["v1", "v2", "--since", "2026-01-03"], "--since compares a stack with itself"),
+        (["v1", "v1"], "compare its nights by --since"),
+    ],
+)
+def test_stacks_and_since_must_fit(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two stacks are compared without a time, one stack only with it."""
+    assert main(["check", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_time_is_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
+    """Anything else is wrong usage, in one line that shows the form."""
+    with pytest.raises(SystemExit) as caught:
+        main(["check", "v1", "v1", "--since", "yesterday"])
+    assert caught.value.code == 2
+    assert "'yesterday' is no time in ISO 8601" in capsys.readouterr().err
