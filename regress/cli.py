@@ -13,6 +13,7 @@ from regress.commands import (
     calibrate,
     check,
     explain,
+    keep,
     model,
     show,
     step_cost,
@@ -24,6 +25,19 @@ from regress.report.printable import escape
 
 __all__ = ["main"]
 
+_COMMANDS: Final = (
+    ab,
+    check,
+    backends,
+    explain,
+    thresholds,
+    step_cost,
+    calibrate,
+    model,
+    show,
+    keep,
+)
+"""Modules of commands, in the order of the help."""
 _EPILOG: Final = (
     "exit codes: 0 pass, 1 regression (or broken, or gone), 2 usage, 3 undecided, 4 no data; "
     "2 beats 1 beats 4 beats 3 beats 0"
@@ -56,6 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m regress", description=__doc__, epilog=_EPILOG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (ab, check, backends, explain, thresholds, step_cost, calibrate, model, show):
+    for command in _COMMANDS:
         command.add(commands)
     return parser

@@ -2,10 +2,16 @@
 
 import argparse
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from regress.commands.deliver import deliver, targets_of
-from regress.commands.options import add_pair, add_selection, add_waivers, request_of, waivers_of
+from regress.commands.options import (
+    add_pair,
+    add_selection,
+    add_waivers,
+    moment,
+    request_of,
+    waivers_of,
+)
 from regress.config import load_config
 from regress.errors import ExitCode, UsageError
 from regress.pipeline.check import check
@@ -21,33 +27,30 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_pair(parser)
     parser.add_argument(
         "--since",
-        type=_time,
+        type=moment,
         metavar="TIME",
         help="with BASE and HEAD the same stack: its rounds since then (ISO 8601, UTC) against "
         "those of the campaign before",
+    )
+    parser.add_argument(
+        "--before", type=moment, metavar="TIME", help="with --since: the campaign before then"
     )
     add_selection(parser, CHECK_RENDERERS)
     add_waivers(parser)
     parser.set_defaults(run=_run)
 
 
-def _time(text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        msg = f"{text!r} is no time in ISO 8601, e.g. 2026-11-29T18:00Z"
-        raise argparse.ArgumentTypeError(msg) from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
 def _run(options: argparse.Namespace) -> ExitCode:
     config, targets = load_config(options.config), targets_of(options, CHECK_RENDERERS)
     request = replace(request_of(options), waivers=waivers_of(options))
+    if options.before and not options.since:
+        msg = "--before goes with --since"
+        raise UsageError(msg)
     if options.since:
         if options.base != options.head:
             msg = "--since compares a stack with itself: name one stack twice"
             raise UsageError(msg)
-        report = check_nights(options.base, options.since, request, config)
+        report = check_nights(options.base, options.since, request, config, options.before)
     else:
         report = check(options.base, options.head, request, config)
     deliver(report, options, CHECK_RENDERERS, targets)

@@ -17,6 +17,7 @@ __all__ = [
     "add_selection",
     "add_waivers",
     "folder",
+    "moment",
     "request_of",
     "roots_of",
     "waivers_of",
@@ -90,6 +91,22 @@ def folder(text: str) -> Path:
         msg = "an empty name is no folder"
         raise argparse.ArgumentTypeError(msg)
     return Path(text)
+
+
+def moment(text: str) -> datetime:
+    """Return the time that an option names, in UTC if it names no zone.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is no time in ISO 8601.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        msg = f"{text!r} is no time in ISO 8601, e.g. 2026-11-29T18:00Z"
+        raise argparse.ArgumentTypeError(msg) from error
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def request_of(options: argparse.Namespace) -> Request:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from typing import Final
 
 from regress.config import Config
 from regress.counted import counted
@@ -19,13 +20,18 @@ from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Round
 
-__all__ = ["check_nights"]
+__all__ = ["check_nights", "start_of"]
+
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def check_nights(tag: str, since: datetime, request: Request, config: Config) -> CheckReport:
+def check_nights(
+    tag: str, since: datetime, request: Request, config: Config, before: datetime | None = None
+) -> CheckReport:
     """Compare a stack's rounds since a time with those of the campaign before.
 
     That is the last one which ran on the same card, if any did, as cards of a model differ.
+    `before` asks for an older one: once a host is slow, the night before was slow too.
 
     Raises
     ------
@@ -38,10 +44,10 @@ def check_nights(tag: str, since: datetime, request: Request, config: Config) ->
     machine = tree.choose_machine((tag,), request.machine, load_known_tags())
     loaded = load_machine(tree, machine)
     rounds = whole_rounds(loaded, tag)
-    late = tuple(r for r in rounds if _start(r) >= since)
-    early = _campaign_before(rounds, late, since)
+    late = tuple(r for r in rounds if start_of(r) >= since)
+    early = _campaign_before(rounds, late, min(before or since, since))
     if not (late and early):
-        when = f"{'before' if late else 'since'} {since:%Y-%m-%dT%H:%M:%SZ}"
+        when = f"before {before or since:{_TIME}}" if late else f"since {since:{_TIME}}"
         msg = f"stack {tag} has no rounds on {machine} {when}: there is nothing to compare"
         raise NoDataError(msg)
     shared = comparable(early, late)
@@ -61,14 +67,15 @@ def check_nights(tag: str, since: datetime, request: Request, config: Config) ->
     return compose(judged, loaded.rounds, config)
 
 
-def _start(found: Round) -> datetime:
+def start_of(found: Round) -> datetime:
+    """Return when a round was started, UTC."""
     return datetime.fromisoformat(found.started_at).astimezone(UTC)
 
 
 def _campaign_before(
-    rounds: Sequence[Round], late: Sequence[Round], since: datetime
+    rounds: Sequence[Round], late: Sequence[Round], before: datetime
 ) -> tuple[Round, ...]:
-    early = [r for r in rounds if _start(r) < since]
+    early = [r for r in rounds if start_of(r) < before]
     cards = {r.machine.gpu_uuid for r in late}
     same_card = [r for r in early if r.machine.gpu_uuid in cards]
     candidates = same_card or early

@@ -73,6 +73,15 @@ def test_another_card_is_told(tmp_path: Path) -> None:
     assert "the two times are of 2 cards: cards of a model differ" in report.warnings
 
 
+def test_an_older_night_can_be_asked_for(tmp_path: Path) -> None:
+    """Two slow nights are alike, and both slower than the good one before them."""
+    write_rounds(tmp_path, [*night(1, QUIET), *night(2, SLOW), *night(3, SLOW)])
+    request = Request((tmp_path,), None, "any", None, "command")
+    second = datetime(2026, 1, 2, tzinfo=UTC)
+    assert check_nights("v1", THIRD, request, CONFIG).verdict is Verdict.SAME
+    assert check_nights("v1", THIRD, request, CONFIG, second).verdict is Verdict.REGRESSION
+
+
 @pytest.mark.parametrize(("nights", "when"), [((1, 2), "since"), ((3, 4), "before")])
 def test_nothing_on_a_side_is_no_data(nights: tuple[int, ...], when: str, tmp_path: Path) -> None:
     """A night without rounds is never a pass."""
@@ -105,6 +114,7 @@ def test_the_command_speaks_of_the_host(tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["v1", "v2", "--since", "2026-01-03"], "--since compares a stack with itself"),
         (["v1", "v1"], "compare its nights by --since"),
+        (["v1", "v1", "--before", "2026-01-03"], "--before goes with --since"),
     ],
 )
 def test_stacks_and_since_must_fit(
