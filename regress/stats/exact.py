@@ -50,10 +50,11 @@ def _counts(n: int, m: int) -> Floats:
     counts = np.zeros(n * m + 1)
     counts[0] = 1.0
     for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):  # multiply by 1 - q^(m+i)
-            counts[u] -= counts[u - m - i]
-        for u in range(i, n * m + 1):  # divide by 1 - q^i
-            counts[u] += counts[u - i]
+        counts[m + i :] -= counts[: -m - i].copy()  # multiply by 1 - q^(m+i)
+        rows = -(-counts.size // i)  # divide by 1 - q^i
+        padded = np.zeros(rows * i)
+        padded[: counts.size] = counts
+        counts = padded.reshape(rows, i).cumsum(axis=0).ravel()[: counts.size]
     return counts
 
 
