@@ -18,6 +18,7 @@ __all__ = [
     "Config",
     "ErrorRule",
     "EvidenceRule",
+    "HistoryRule",
     "NoiseRule",
     "SpreadRule",
     "ThresholdsRule",
@@ -182,6 +183,19 @@ class ThresholdsRule(_Section, frozen=True):
     peak_fall: NotNegative
 
 
+class HistoryRule(_Section, frozen=True):
+    """How steps and drift are shown over many releases; see the comments in `default.toml`."""
+
+    family_alpha: Alpha
+    drift_share: Share
+    explained_share: Share
+    widths: tuple[Count, ...]
+    drift_points: Count
+    drift_spans: Count
+    change_points_from: Count
+    penalty: Positive
+
+
 class Config(_Section, frozen=True):
     """All thresholds; `default.toml` holds the defaults and says what each one does."""
 
@@ -196,6 +210,7 @@ class Config(_Section, frozen=True):
     backends: BackendsRule
     waivers: WaiversRule
     thresholds: ThresholdsRule
+    history: HistoryRule
 
 
 def load_config(path: Path | None = None) -> Config:
