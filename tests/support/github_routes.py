@@ -151,7 +151,7 @@ def _edit_issue(a: Asked) -> Any:
     issue = next((i for i in a.repo.issues if i.number == int(a.parts[0])), None)
     if issue is None:
         raise missing()
-    for key in ("title", "body", "state", "labels"):
+    for key in ("title", "body", "state", "state_reason", "labels"):
         if key in a.body:
             setattr(issue, key, a.body[key])
     return w.issue_json(a.base, a.name, issue)

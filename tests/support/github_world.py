@@ -40,6 +40,7 @@ class Issue(msgspec.Struct):
     labels: list[str] = []
     login: str = "gate[bot]"
     created_at: str = msgspec.field(default_factory=_now)
+    state_reason: str | None = None
 
 
 class Comment(msgspec.Struct):
@@ -192,6 +193,7 @@ def issue_json(base: str, name: str, issue: Issue) -> dict[str, Any]:
         "title": issue.title,
         "body": issue.body,
         "state": issue.state,
+        "state_reason": issue.state_reason,
         "labels": [{"name": label} for label in issue.labels],
         "user": user(issue.login),
         "created_at": issue.created_at,
