@@ -10,12 +10,14 @@ from typing import Final
 from regress.commands import (
     ab,
     backends,
+    bump,
     calibrate,
     check,
     explain,
     keep,
     model,
     show,
+    site,
     step_cost,
     thresholds,
 )
@@ -32,8 +34,10 @@ _COMMANDS: Final = (
     explain,
     thresholds,
     step_cost,
+    bump,
     calibrate,
     model,
+    site,
     show,
     keep,
 )

@@ -1,0 +1,1 @@
+"""The site: static pages made from round files, for any web server or none at all."""

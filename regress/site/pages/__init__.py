@@ -1,0 +1,1 @@
+"""The pages, one kind a file: each takes the subject and yields pages."""

@@ -1,0 +1,98 @@
+"""The overview: each release against the one before and against the best so far."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from regress.model.rates import ErrorRate
+from regress.pipeline.calibrate.quote import error_rate_of
+from regress.pipeline.year import year_of
+from regress.site.page import Page
+from regress.site.releases import Release
+from regress.site.subject import Subject
+from regress.site.summary import Summary, against_best, summary
+from regress.site.words import path_of_cell
+from workloads import catalog
+
+__all__ = ["overview_pages"]
+
+_LIBRARY: Final = "flashinfer-python"
+"""Whose releases the year's picture shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    release: Release
+    changed: tuple[tuple[str, str, str], ...]
+    step: Summary | None
+    best: Summary | None
+
+
+def overview_pages(subject: Subject) -> Iterator[Page]:
+    """Yield the front page."""
+    rows = [_row(subject, release) for release in reversed(subject.releases)]
+    kept = [release for release in subject.measured if _LIBRARY in release.libraries]
+    year = year_of({r.tag: r.rounds for r in kept}, {r.tag: r.day for r in kept})
+    yield Page(
+        "index.html",
+        "overview.html",
+        "Overview",
+        {
+            "rows": rows,
+            "newest": next((row for row in rows if row.step), None),
+            "rate": _rate(subject),
+            "calibration": subject.calibration,
+            "cells": len(subject.families),
+            "measured": subject.measured,
+            "listed": sum(release.published for release in subject.releases),
+            "rounds": sum(len(release.rounds) for release in subject.measured),
+            "setup": subject.setup,
+            "cards": [m.gpu_uuid[-6:] for m in subject.machines],
+            "warnings": subject.warnings,
+            "year": {
+                "releases": [[p.tag, p.day] for p in year.releases],
+                "lines": [
+                    {
+                        "label": line.label,
+                        "href": path_of_cell(line.case),
+                        "like": line.like_for_like,
+                        "points": [[p.tag, p.median_us, p.low_us, p.high_us] for p in line.points],
+                    }
+                    for line in year.lines
+                ],
+            },
+            "heat": _heat(subject),
+        },
+    )
+
+
+def _row(subject: Subject, release: Release) -> _Row:
+    before = subject.release(release.previous) if release.previous else None
+    step = subject.step(release.tag)
+    return _Row(
+        release,
+        release.changed(before) if before else (),
+        summary(step.cells) if step else None,
+        summary(against_best(subject, release.tag).cells),
+    )
+
+
+def _rate(subject: Subject) -> ErrorRate | None:
+    if subject.calibration is None:
+        return None
+    return error_rate_of(subject.calibration, "check", subject.config, list(subject.families))
+
+
+def _heat(subject: Subject) -> dict[str, object]:
+    """Return time over the fastest release, of every measured cell of the smallest tier."""
+    tags = [release.tag for release in subject.measured]
+    gate = {entry.case for entry in catalog.cases(catalog.TIERS[0])}
+    rows = []
+    for case, family in subject.families.items():
+        found = [subject.time_us(tag, case) for tag in tags]
+        best = min((time for time in found if time is not None), default=None)
+        if case in gate and best is not None:
+            over = [None if time is None else round(time / best, 4) for time in found]
+            row = {"workload": case.workload, "backend": case.backend, "href": path_of_cell(case)}
+            rows.append({**row, "family": family, "ratios": over})
+    return {"tags": tags, "rows": rows}

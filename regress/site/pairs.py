@@ -1,0 +1,128 @@
+"""Every two measured stacks, judged by the rules of `check`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+from regress.config import Config
+from regress.detect import DETECTORS
+from regress.errors import UsageError
+from regress.gate import cell_verdicts, gate, worst_first
+from regress.model.cell import Cell
+from regress.model.finding import Finding, Metric
+from regress.model.verdict import Verdict
+from regress.pipeline.cells import build_cells
+from regress.pipeline.missing import mark_missing, missing_rounds
+from regress.pipeline.noise import Index, Noise
+from regress.pipeline.request import ANY_TIER, Request
+from regress.site.releases import Release
+from workloads.record import Case
+
+__all__ = ["CellOutcome", "Pair", "judge_pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellOutcome:
+    """What is said of one case.
+
+    Attributes
+    ----------
+    timed
+        What the comparison of kernel times says; None if a side has no time.
+    findings
+        Everything that counts, worst first.
+    """
+
+    verdict: Verdict
+    timed: Finding | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """Head over base, or None without times on both sides."""
+        return self.timed.measured.ratio.estimate if self.timed and self.timed.measured else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two stacks, the older one as base.
+
+    Attributes
+    ----------
+    tier
+        The tier that was judged: the largest up to nightly that both sides measured.
+    """
+
+    base: str
+    head: str
+    tier: str
+    verdict: Verdict
+    cells: Mapping[Case, CellOutcome]
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """How many cells have each verdict."""
+        return Counter(cell.verdict for cell in self.cells.values())
+
+
+def judge_pairs(
+    measured: Sequence[Release],
+    indexes: Mapping[str, Index],
+    noise: Mapping[Case, Mapping[Metric, float]],
+    config: Config,
+) -> dict[tuple[str, str], Pair]:
+    """Judge every stack against every earlier one.
+
+    Two stacks that hold no case in common make no pair.
+
+    Parameters
+    ----------
+    measured
+        Stacks with rounds, oldest first.
+    indexes
+        What the rounds of each stack hold.
+    noise
+        Upper bounds of a calibration.
+    """
+    found = {}
+    for base, head in combinations(measured, 2):
+        others = tuple(index for tag, index in indexes.items() if tag not in {base.tag, head.tag})
+        sides = indexes[base.tag], indexes[head.tag]
+        known = Noise(sides, others, config.noise, noise)
+        pair = _judge(base, head, known, config)
+        if pair is not None:
+            found[base.tag, head.tag] = pair
+    return found
+
+
+def _judge(base: Release, head: Release, noise: Noise, config: Config) -> Pair | None:
+    asked = Request((), None, "auto", None, "").settle(base.rounds, head.rounds)
+    try:
+        wanted = asked.cases(chain(*noise.sides))
+    except UsageError:
+        return None  # No case of that tier.
+    cells = build_cells(wanted, *noise.sides, noise)
+    cells = mark_missing(cells, base.rounds, head.rounds, hand_picked=asked.tier == ANY_TIER)
+    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    rounds = chain(base.rounds, head.rounds)
+    findings += missing_rounds(rounds, (base.tag, head.tag), wanted)
+    told = dict(_outcomes(cells, findings))
+    if not any(cell.timed for cell in told.values()):
+        return None
+    verdict, _ = gate(cell_verdicts(findings), variance_fails=config.spread.fails)
+    return Pair(base.tag, head.tag, asked.tier, verdict, told)
+
+
+def _outcomes(
+    cells: Sequence[Cell], findings: Sequence[Finding]
+) -> Iterator[tuple[Case, CellOutcome]]:
+    by_case: dict[Case, list[Finding]] = {cell.case: [] for cell in cells}
+    for finding in worst_first(findings):
+        if finding.gates:
+            by_case.setdefault(finding.series.case, []).append(finding)
+    verdicts = {cell.case: cell.verdict for cell in cell_verdicts(findings)}
+    for case, found in by_case.items():
+        if case in verdicts:
+            timed = (f for f in found if f.detector == "ab" and f.measured)
+            yield case, CellOutcome(verdicts[case], next(timed, None), tuple(found))

@@ -1,0 +1,219 @@
+"""Everything that the pages show, loaded and judged once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from regress.config import Config
+from regress.counted import counted
+from regress.errors import NoDataError, UsageError
+from regress.model.calibration import Calibration
+from regress.model.cell import Observation
+from regress.pipeline.ab.runs import is_whole
+from regress.pipeline.cells import index
+from regress.pipeline.noise import Index
+from regress.site.pairs import CellOutcome, Pair, judge_pairs
+from regress.site.releases import Release, releases_of
+from regress.store.calibration import load_calibration
+from regress.store.load import load_round
+from regress.store.rounds import load_machine
+from regress.store.setup import Setup, comparable, setup
+from regress.store.stacks import load_published
+from regress.store.tree import Tree, scan
+from workloads import catalog
+from workloads.record import Case, Machine, Round
+
+__all__ = ["Subject", "load_subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One machine's rounds, with what the suite says of them.
+
+    Attributes
+    ----------
+    source
+        Options of `regress` that read the same rounds, e.g. `--recorded`.
+    machines
+        The cards: distinct machines of the rounds.
+    setup
+        What all rounds shown share.
+    releases
+        Oldest first, measured or not.
+    rounds
+        Every round of that set-up by stack, also those in which `ab` looked again.
+    families
+        Every case that a round holds with its family, in the catalog's order.
+    seen
+        What all those rounds hold, by stack.
+    whole
+        What rounds hold that were not chosen by what was seen: only these make numbers.
+    times_us
+        Median kernel time over those rounds, by stack and case.
+    pairs
+        Every stack against every earlier one, by (base, head).
+    numbers
+        A number for each round id, by which pages name rounds.
+    warnings
+        What was left aside, one line each.
+    damaged
+        Files that could not be read, one line each.
+    """
+
+    source: str
+    machine: str
+    machines: tuple[Machine, ...]
+    setup: Setup
+    config: Config
+    releases: tuple[Release, ...]
+    rounds: Mapping[str, tuple[Round, ...]]
+    families: Mapping[Case, str]
+    seen: Mapping[str, Index]
+    whole: Mapping[str, Index]
+    times_us: Mapping[str, Mapping[Case, float]]
+    pairs: Mapping[tuple[str, str], Pair]
+    numbers: Mapping[str, int]
+    calibration: Calibration | None
+    warnings: tuple[str, ...]
+    damaged: tuple[str, ...]
+
+    @property
+    def measured(self) -> tuple[Release, ...]:
+        """The stacks that have rounds, oldest first."""
+        return tuple(release for release in self.releases if release.rounds)
+
+    def release(self, tag: str) -> Release:
+        """Return a stack by its tag."""
+        return next(release for release in self.releases if release.tag == tag)
+
+    def time_us(self, tag: str, case: Case) -> float | None:
+        """Return the median kernel time over the whole rounds of a stack; None without one."""
+        return self.times_us.get(tag, {}).get(case)
+
+    def observations(self, tag: str, case: Case) -> tuple[Observation, ...]:
+        """Return what the whole rounds of a stack say of a case."""
+        return self.whole.get(tag, {}).get(case, ())
+
+    def step(self, tag: str) -> Pair | None:
+        """Return a stack against the one before it, or None if there is none."""
+        previous = self.release(tag).previous
+        return self.pairs.get((previous, tag)) if previous else None
+
+    def best_before(self, tag: str, case: Case) -> tuple[str, CellOutcome] | None:
+        """Return the fastest earlier stack of the same libraries, and what is said against it."""
+        ours = self.release(tag).libraries
+        earlier = (r for r in self.measured if r.libraries == ours and (r.tag, tag) in self.pairs)
+        times = [(self.time_us(r.tag, case), r.tag) for r in earlier]
+        known = [(time, name) for time, name in times if time is not None]
+        if not known:
+            return None
+        best = min(known)[1]
+        outcome = self.pairs[best, tag].cells.get(case)
+        return (best, outcome) if outcome else None
+
+
+def load_subject(
+    roots: Sequence[Path], machine: str | None, source: str, config: Config
+) -> Subject:
+    """Read and judge what the site shows; a damaged file is named, the rest stands.
+
+    Raises
+    ------
+    UsageError
+        If rounds contradict each other, or several machines measured and none is named.
+    NoDataError
+        If there is no round.
+    """
+    tree, damaged = _intact(scan(roots))
+    name = _machine(tree, machine)
+    loaded = load_machine(tree, name)
+    every = [r for rounds in loaded.rounds.values() for r in rounds]
+    if not every:
+        msg = f"no rounds of {name} are results: measure a tier, then make the site"
+        raise NoDataError(msg)
+    shared = comparable(every, every)
+    alike = {t: [r for r in rs if setup(r) == shared] for t, rs in loaded.rounds.items()}
+    chosen = {tag: [r for r in rounds if is_whole(r)] for tag, rounds in alike.items()}
+    releases = releases_of(load_published(), chosen)
+    calibration = load_calibration(shared)
+    whole = {tag: index(rounds) for tag, rounds in chosen.items() if rounds}
+    seen = {tag: index(rounds) for tag, rounds in alike.items() if rounds}
+    measured = [release for release in releases if release.rounds]
+    noise = calibration.noise if calibration else {}
+    return Subject(
+        source=source,
+        machine=name,
+        machines=tuple({r.machine.gpu_uuid: r.machine for r in every}.values()),
+        setup=shared,
+        config=config,
+        releases=releases,
+        rounds={tag: tuple(rounds) for tag, rounds in alike.items()},
+        families=_families(seen),
+        seen=seen,
+        whole=whole,
+        times_us={tag: _medians(found) for tag, found in whole.items()},
+        pairs=judge_pairs(measured, whole, noise, config),
+        numbers=_numbers(alike),
+        calibration=calibration,
+        warnings=(*loaded.warnings, *_aside(loaded.rounds, alike)),
+        damaged=damaged,
+    )
+
+
+def _numbers(alike: Mapping[str, Sequence[Round]]) -> dict[str, int]:
+    ids = (r.id for rounds in alike.values() for r in rounds)
+    return {name: number for number, name in enumerate(ids)}
+
+
+def _medians(found: Index) -> dict[Case, float]:
+    times = {
+        case: [o.record.time_us for o in seen if o.record.time_us] for case, seen in found.items()
+    }
+    return {case: median(known) for case, known in times.items() if known}
+
+
+def _intact(tree: Tree) -> tuple[Tree, tuple[str, ...]]:
+    """Leave out the files that cannot be read, and say why."""
+    damaged, files = [], {}
+    for key, paths in tree.files.items():
+        kept = []
+        for path in paths:
+            try:
+                load_round(path)
+            except UsageError as error:
+                damaged.append(str(error))
+            else:
+                kept.append(path)
+        if kept:
+            files[key] = tuple(kept)
+    return replace(tree, files=files), tuple(damaged)
+
+
+def _machine(tree: Tree, wanted: str | None) -> str:
+    names = sorted({machine for machine, _ in tree.files})
+    if not names:
+        msg = "no rounds to show: measure first, or use --recorded"
+        raise NoDataError(msg)
+    if wanted is not None and wanted not in names:
+        msg = f"no rounds of a machine {wanted!r}: there are {', '.join(names)}"
+        raise UsageError(msg)
+    if wanted is None and len(names) > 1:
+        msg = f"rounds of several machines: choose with --machine {' or '.join(names)}"
+        raise UsageError(msg)
+    return wanted or names[0]
+
+
+def _families(seen: Mapping[str, Index]) -> dict[Case, str]:
+    held = dict.fromkeys(case for found in seen.values() for case in found)
+    listed = {entry.case: entry.family for entry in catalog.cases()}
+    known = {case: family for case, family in listed.items() if case in held}
+    return known | {case: "uncatalogued" for case in sorted(held) if case not in listed}
+
+
+def _aside(every: Mapping[str, Sequence[Round]], alike: Mapping[str, Sequence[Round]]) -> list[str]:
+    return [
+        f"{counted(others, 'round')} of {tag} with another set-up: not shown"
+        for tag, rounds in every.items()
+        if (others := len(rounds) - len(alike[tag]))
+    ]
