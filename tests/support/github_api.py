@@ -56,6 +56,7 @@ class GithubApi:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # one packet an answer: the client would wait for the second one
 
             def _serve(self) -> None:
                 api._answer(self)

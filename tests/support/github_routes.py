@@ -75,7 +75,7 @@ def _commit(a: Asked) -> Any:
 
 def _tree(a: Asked) -> Any:
     """Return a commit's tree; of a directory the part below it, when not asked recursively."""
-    commit, _, folder = a.parts[0].partition(":")
+    commit, _, folder = unquote(a.parts[0]).partition(":")
     files = a.repo.trees.get(commit)
     if files is None:
         raise missing()
@@ -93,7 +93,7 @@ def _tree(a: Asked) -> Any:
                 sha = f"{commit}:{prefix}{first}"
                 entry = {"path": first, "mode": "040000", "type": "tree", "sha": sha}
             below[first] = entry
-    return {"sha": a.parts[0], "tree": list(below.values()), "truncated": False}
+    return {"sha": commit, "tree": list(below.values()), "truncated": False}
 
 
 def _encoded(content: str | dict[str, Any]) -> str:

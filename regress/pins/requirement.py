@@ -1,0 +1,55 @@
+"""Requirements as PEP 508 writes them, and files of them as pip reads them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
+
+from regress.pins.pin import Pin, exact, library_of, version_asked
+
+__all__ = ["applies", "parse_requirement", "parse_requirements"]
+
+_GATED_ON: Final = {
+    "os_name": "posix",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": "x86_64",
+    "extra": "",
+}
+"""Where the libraries are measured; the Python version is that of the process."""
+
+_CONTINUED: Final = re.compile(r"\\\r?\n")
+_REST: Final = re.compile(r"(?:^|\s)(?:#|--?[A-Za-z]).*$", re.DOTALL)
+
+
+def parse_requirement(text: str, file: str) -> Pin | None:
+    """Return what a requirement asks for; None if it is about no library of ours, or not here."""
+    library = library_of(text)
+    if library is None:
+        return None
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return Pin(library, file, text, wrong=True)
+    if requirement.marker and not applies(requirement.marker):
+        return None
+    version = None if requirement.url else version_asked(list(requirement.specifier))
+    return Pin(library, file, text) if version is None else exact(library, file, version, text)
+
+
+def applies(marker: Marker) -> bool:
+    """Whether a marker holds where libraries are measured: Linux on x86_64."""
+    return marker.evaluate(dict(_GATED_ON))
+
+
+def parse_requirements(text: str, file: str) -> Iterator[Pin]:
+    """Yield the pins of a requirements file: hashes, options and comments are left aside.
+
+    `-r` and `-c` are not followed: what they name is read if it is a file of pins itself.
+    """
+    for line in _CONTINUED.sub(" ", text).split("\n"):
+        pin = parse_requirement(_REST.sub("", line).strip(), file)
+        if pin:
+            yield pin
