@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Say the verdict where people look; the exit code is the verdict's.
+set -euo pipefail
+folder=$GITHUB_WORKSPACE/$FOLDER
+cd "$(dirname "$0")/../../.."
+if [[ ! -s $folder/bump.json ]]; then
+  echo "::error::Nobody knows what this pull request pins: see the log of the job that reads pins."
+  echo "exit-code=4" >> "$GITHUB_OUTPUT"
+  exit 4
+fi
+arguments=(--bump "$folder/bump.json")
+arguments+=(--run-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID")
+[[ ! -e $folder/report.json ]] || arguments+=(--report "$folder/report.json")
+[[ ! -e $folder/doctor.json ]] || arguments+=(--doctor "$folder/doctor.json")
+[[ ! -e $folder/log.txt ]] || arguments+=(--log "$folder/log.txt")
+[[ ! -e $folder/replayed ]] || arguments+=(--replayed)
+code=0
+"$PYTHON" -m regress comment "${arguments[@]}" || code=$?
+echo "exit-code=$code" >> "$GITHUB_OUTPUT"
+exit "$code"
