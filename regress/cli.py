@@ -9,6 +9,7 @@ from typing import Final
 
 from regress.commands import (
     ab,
+    alert,
     backends,
     bump,
     calibrate,
@@ -40,6 +41,7 @@ _COMMANDS: Final = (
     site,
     show,
     keep,
+    alert,
 )
 """Modules of commands, in the order of the help."""
 _EPILOG: Final = (

@@ -1,0 +1,88 @@
+"""The signal "regression" of a release: from the history of all of them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from regress.counted import counted
+from regress.errors import ExitCode, UsageError
+from regress.model.alert import Alert, Assessment, Cleared, Signal
+from regress.model.history import History, HistoryFinding
+from regress.model.verdict import EXIT_CODES
+from regress.report.view import render_ratio
+
+__all__ = ["assess_releases", "load_history"]
+
+_SHOWN = 10
+
+
+def load_history(path: Path) -> History:
+    """Read what `regress history --format json` wrote.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or is none.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=History)
+    except (OSError, msgspec.DecodeError) as error:
+        msg = f"{path} is no history as JSON: {error}"
+        raise UsageError(msg) from error
+
+
+def assess_releases(history: History) -> Assessment:
+    """Return an alert for each regression that the newest release still has.
+
+    One that is taken back, or that more rounds no longer show, is cleared; with a damaged round
+    file left out, only what is shown to be taken back is.
+    """
+    standing = [f for f in history.findings if f.standing and f.gates and _is_bad(f)]
+    prefix = f"{Signal.REGRESSION}:{history.machine}:release:"
+    alerts = tuple(_alert(history, finding, prefix) for finding in standing)
+    cleared = [
+        Cleared(f"{prefix}{f.id}", f"{f.recovered_by or 'The newest release'} took it back.")
+        for f in history.findings
+        if _is_bad(f) and not f.standing
+    ]
+    if not history.damaged and history.since is None and history.pattern is None:
+        known = tuple(release.stack for release in history.releases)
+        named = (*(f"{prefix}{f.id}" for f in history.findings if _is_bad(f)),)
+        cleared.append(Cleared(prefix, "More rounds no longer show it.", known, named))
+    return Assessment(alerts, tuple(cleared))
+
+
+def _is_bad(finding: HistoryFinding) -> bool:
+    return EXIT_CODES[finding.verdict] is ExitCode.REGRESSION
+
+
+def _alert(history: History, finding: HistoryFinding, prefix: str) -> Alert:
+    much = f", {finding.size:.2f}x" if finding.size else ""
+    if finding.largest:
+        much += f", up to {finding.largest.ratio.estimate:.2f}x"
+    what = " and ".join(finding.families)
+    cases = counted(len(finding.cases), "case")
+    newest = history.releases[-1].stack
+    return Alert(
+        Signal.REGRESSION,
+        f"{prefix}{finding.id}",
+        f"{finding.first_bad}: {finding.verdict} of {what} on {history.machine}, {cases}{much}",
+        f"{finding.reason} {finding.last_good} was good, {newest} still has it.",
+        tuple(_evidence(finding)),
+        finding.reproduce,
+        (finding.last_good, finding.first_bad),
+        "findings.html",
+    )
+
+
+def _evidence(finding: HistoryFinding) -> Iterable[str]:
+    yield f"likely cause: {finding.cause.summary}"
+    if finding.largest:
+        yield f"largest: {render_ratio(finding.largest.ratio)} {finding.largest.case}"
+    for change in finding.cause.evidence:
+        yield f"{change.name}: {change.base} -> {change.head}"
+    for case in finding.cases[:_SHOWN]:
+        yield str(case)
+    if len(finding.cases) > _SHOWN:
+        yield f"{len(finding.cases) - _SHOWN} more cases"
