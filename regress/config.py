@@ -188,6 +188,7 @@ class HistoryRule(_Section, frozen=True):
 
     family_alpha: Alpha
     drift_share: Share
+    bridge_share: Share
     explained_share: Share
     widths: tuple[Count, ...]
     drift_points: Count

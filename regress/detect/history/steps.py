@@ -100,7 +100,7 @@ def find_changes(line: Line, rule: HistoryRule) -> Found:
     divided beforehand: between drift, steps at which something is known to differ, and the rest.
     """
     drift_alpha = rule.family_alpha * rule.drift_share
-    step_alpha = rule.family_alpha - drift_alpha
+    step_alpha = rule.family_alpha * (1 - rule.drift_share - rule.bridge_share)
     shares = {
         Nature.EXPLAINED: step_alpha * rule.explained_share,
         Nature.OPEN: step_alpha * (1 - rule.explained_share),
@@ -111,8 +111,8 @@ def find_changes(line: Line, rule: HistoryRule) -> Found:
     for nature, alpha in shares.items():
         eligible = [(line.nature == nature)[:, window.head_start - 1] for window in windows]
         slower, faster, number = reject(line.panel, Family(windows, eligible, line.beyond, alpha))
-        steps += _placed(line.panel.level, line.beyond, windows, slower, slower=True)
-        steps += _placed(-line.panel.level, line.beyond, windows, faster, slower=False)
+        steps += _placed(line, windows, slower, slower=True)
+        steps += _placed(line, windows, faster, slower=False)
         hypotheses += number
     merged = tuple(_once(steps))
     drifts, number = _drifts(line, merged, _width(line, rule), drift_alpha)
@@ -140,15 +140,15 @@ def _windows(points: int, rule: HistoryRule) -> list[Pairing]:
 
 
 def _placed(
-    level: Floats, beyond: Floats, windows: list[Pairing], rejected: Rejected, *, slower: bool
+    line: Line, windows: list[Pairing], rejected: Rejected, *, slower: bool
 ) -> Iterator[PlacedStep]:
     """Put steps where a release itself is estimated beyond the margin over the one before.
 
     That is the boundary in the middle of a window that shows a change, else the largest such
     boundary inside of it. A window without any shows no step: that is drift, if it is anything.
     """
-    rise = jumps(level)
-    high = rise > beyond[:, None]
+    rise = jumps(line.panel.level if slower else -line.panel.level)
+    high = (rise > line.beyond[:, None]) & (line.nature != Nature.CLOSED)
     for n in range(rejected.series.size):
         series, window = int(rejected.series[n]), windows[int(rejected.pairing[n])]
         edge = int(window.head_start[rejected.pair[n]])

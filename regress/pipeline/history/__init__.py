@@ -1,0 +1,1 @@
+"""The whole of `history`: rounds of many releases in, a report of every change out."""

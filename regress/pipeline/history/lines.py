@@ -1,0 +1,215 @@
+"""From rounds in columns to series over releases: panels, and what is known of every boundary."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import log1p
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from regress.config import Config, TimeRule
+from regress.detect.decide import Bounds, bounds
+from regress.detect.history.steps import Line, Nature
+from regress.model.finding import Metric
+from regress.pipeline.history.chain import Chain
+from regress.pipeline.noise import calibrated_noise
+from regress.stats.exact import Floats
+from regress.stats.noise import upper_sd
+from regress.stats.panel import Ints, Panel
+from regress.store.columns import ABSENT, STATUSES, Columns, Ran
+from workloads.record import Case, Status
+
+__all__ = ["Lines", "Ranges", "build_lines", "build_ranges", "rule_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """What rounds told of each case and release; arrays of shape (cases, releases).
+
+    Attributes
+    ----------
+    cases
+        With the family of each.
+    ran
+        Index into `told` of what all measured rounds of the release ran; `ABSENT` if they differ.
+    planned, measured
+        How many rounds hold the case, and how many have a time.
+    """
+
+    cases: dict[Case, str]
+    ran: NDArray[np.int64]
+    planned: Ints
+    measured: Ints
+    told: tuple[Ran, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The series of one metric.
+
+    Attributes
+    ----------
+    tags, reference
+        Releases, and which of them is the reference.
+    limits
+        Of each series, within a campaign.
+    bridged
+        Of each series, between campaigns.
+    noise
+        Of each series; None if unknown.
+    """
+
+    metric: Metric
+    tags: tuple[str, ...]
+    reference: int
+    cases: tuple[Case, ...]
+    line: Line
+    limits: tuple[Bounds, ...]
+    bridged: tuple[Bounds, ...]
+    noise: tuple[float | None, ...]
+
+
+def rule_of(metric: Metric, config: Config) -> TimeRule:
+    """Return the rule by which a metric is judged."""
+    return config.kernel_time if metric is Metric.KERNEL_TIME else config.plan_time
+
+
+def build_ranges(chain: Chain, wanted: dict[Case, str]) -> Ranges:
+    """Sort what rounds hold by case and release."""
+    columns = chain.columns
+    at = {case: n for n, case in enumerate(columns.cases)}
+    cases = [at[case] for case in wanted]
+    shape = len(cases), len(chain.tags)
+    ran = np.full(shape, ABSENT, dtype=np.int64)
+    planned, measured = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    agreed: dict[frozenset[int], int] = {}
+    for n, tag in enumerate(chain.tags):
+        rows = [row for row, head in enumerate(columns.heads) if head.tag == tag]
+        status = columns.status[rows][:, cases]
+        timed = status == STATUSES.index(Status.MEASURED)
+        planned[:, n] = (status != ABSENT).sum(axis=0)
+        measured[:, n] = timed.sum(axis=0)
+        codes = np.where(timed, columns.ran[rows][:, cases], ABSENT)
+        for case in range(len(cases)):
+            told = frozenset(map(int, codes[:, case])) - {ABSENT}
+            if told not in agreed:
+                agreed[told] = _agreed(told, columns.told)
+            ran[case, n] = agreed[told]
+    return Ranges(dict(wanted), ran, planned, measured, columns.told)
+
+
+def _agreed(codes: Collection[int], told: Sequence[Ran]) -> int:
+    """Return what tells most, if nothing that the others tell differs from it.
+
+    Rounds of one stack and set-up run the same code, so one that tells less runs it too.
+    """
+    if not codes:
+        return ABSENT
+    best = max(codes, key=lambda code: len(_parts(told[code])))
+    parts = _parts(told[best])
+    return best if all(_parts(told[code]).items() <= parts.items() for code in codes) else ABSENT
+
+
+def _parts(told: Ran) -> dict[str, object]:
+    facts = msgspec.structs.asdict(told.facts) if told.facts else {}
+    known = {name: value for name, value in facts.items() if value is not None}
+    return known | ({"kernels": told.kernels} if told.kernels else {})
+
+
+def build_lines(metric: Metric, chain: Chain, ranges: Ranges, config: Config) -> Lines:
+    """Make the series of one metric."""
+    columns = chain.columns
+    at = {case: n for n, case in enumerate(columns.cases)}
+    values = columns.time_us if metric is Metric.KERNEL_TIME else columns.plan_us
+    logs = np.log(values[:, [at[case] for case in ranges.cases]])
+    panel = _panel(logs, columns, chain.tags)
+    has: NDArray[np.bool_] = np.atleast_1d(np.isfinite(panel.level).any(axis=1))
+    panel = Panel(tuple(stratum[has] for stratum in panel.strata))
+    cases = tuple(case for case, kept in zip(ranges.cases, has, strict=True) if kept)
+    noise = _noise(metric, cases, panel, chain, config)
+    shortest = np.exp(np.nanmin(logs[:, has], axis=0)) if cases else np.zeros(0)
+    small = [bool(us < config.noise.small_below_us) for us in shortest]
+    rule = rule_of(metric, config)
+    limits, bridged = (
+        tuple(bounds(rule, n, small=s, block=block) for n, s in zip(noise, small, strict=True))
+        for block in (False, True)
+    )
+    nature = _natures(ranges, known=metric is Metric.KERNEL_TIME)[has]
+    beyond = np.array([log1p(limit.margin) for limit in limits])
+    reference = chain.tags.index(chain.reference)
+    return Lines(
+        metric, chain.tags, reference, cases, Line(panel, beyond, nature), limits, bridged, noise
+    )
+
+
+def _panel(logs: Floats, columns: Columns, tags: Sequence[str]) -> Panel:
+    """Sort logarithms of shape (rounds, series) by campaign, release and round."""
+    strata = []
+    for campaign in dict.fromkeys(head.campaign for head in columns.heads):
+        rows = [
+            [n for n, h in enumerate(columns.heads) if (h.campaign, h.tag) == (campaign, tag)]
+            for tag in tags
+        ]
+        stratum = np.full((logs.shape[1], len(tags), max(map(len, rows))), np.nan)
+        for point, numbers in enumerate(rows):
+            stratum[:, point, : len(numbers)] = logs[numbers].T
+        strata.append(stratum)
+    return Panel(tuple(strata))
+
+
+def _noise(
+    metric: Metric, cases: Sequence[Case], panel: Panel, chain: Chain, config: Config
+) -> tuple[float | None, ...]:
+    """Return upper bounds of the noise: the calibrated one, else that of all rounds at hand."""
+    known = calibrated_noise(chain.setup)
+    squares, degrees = np.zeros(len(cases)), np.zeros(len(cases), dtype=np.int64)
+    for stratum in panel.strata:
+        counts = np.isfinite(stratum).sum(axis=2)
+        mean = np.nansum(stratum, axis=2) / np.maximum(counts, 1)
+        squares += np.nansum((stratum - mean[:, :, None]) ** 2, axis=(1, 2))
+        degrees += np.maximum(counts - 1, 0).sum(axis=1)
+    rule = config.noise
+    return tuple(
+        known.get(case, {}).get(metric)
+        or (
+            upper_sd(float(np.sqrt(square / free)), int(free), rule.confidence)
+            if free >= rule.min_degrees
+            else None
+        )
+        for case, square, free in zip(cases, squares, degrees, strict=True)
+    )
+
+
+def _natures(ranges: Ranges, *, known: bool) -> NDArray[np.int8]:
+    """Say of every boundary what is known of it without any time.
+
+    A release is compared with the one before it that has a time.
+    """
+    cases, releases = ranges.ran.shape
+    found = np.full((cases, max(releases - 1, 0)), Nature.CLOSED, dtype=np.int8)
+    outside = {n: _without_code(told) for n, told in enumerate(ranges.told)}
+    for row in range(cases):
+        before: int | None = None
+        for point in np.flatnonzero(ranges.measured[row]):
+            if before is not None:
+                pair = int(ranges.ran[row, before]), int(ranges.ran[row, point])
+                found[row, point - 1] = (
+                    _nature(pair, ranges.told, outside) if known else Nature.OPEN
+                )
+            before = int(point)
+    return found
+
+
+def _nature(pair: tuple[int, int], told: Sequence[Ran], outside: dict[int, Ran]) -> Nature:
+    one, other = pair
+    if ABSENT in pair:
+        return Nature.OPEN
+    if one == other and told[one].known:
+        return Nature.CLOSED
+    return Nature.OPEN if outside[one] == outside[other] else Nature.EXPLAINED
+
+
+def _without_code(told: Ran) -> Ran:
+    facts = msgspec.structs.replace(told.facts, cubin=None) if told.facts else None
+    return Ran(facts, told.kernels)
