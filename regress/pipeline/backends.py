@@ -24,7 +24,7 @@ from workloads.backend import backend
 from workloads.record import Case
 from workloads.workload import Workload, parse
 
-__all__ = ["backends"]
+__all__ = ["backends", "races_of"]
 
 
 def backends(
@@ -48,7 +48,7 @@ def backends(
     found = index(rounds)
     request = request.settle(rounds)
     wanted = request.cases(found)
-    races = _races(wanted, found)
+    races = races_of(wanted, found)
     if not races:
         msg = f"no wanted case of {stack} was measured on {machine}: measure this tier first"
         raise NoDataError(msg)
@@ -90,7 +90,14 @@ def _exit_code(regrets: Iterable[Regret], fail_over: float | None) -> ExitCode:
     return ExitCode.UNDECIDED if high else ExitCode.PASS
 
 
-def _races(wanted: Iterable[Case], found: Index) -> tuple[Race, ...]:
+def races_of(wanted: Iterable[Case], found: Index) -> tuple[Race, ...]:
+    """Return what is known of each workload's backends, of those that have a time.
+
+    Raises
+    ------
+    UsageError
+        If a case names a workload or backend that nobody knows.
+    """
     by_workload: dict[str, list[Case]] = {}
     for case in wanted:
         if case in found:

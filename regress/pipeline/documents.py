@@ -11,7 +11,7 @@ from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair, ThresholdsReport
 from regress.model.trace import TraceSummary
-from regress.pipeline.claims.claims import evidence_of, judge_claims
+from regress.pipeline.claims.claims import CLAIMED_OF, evidence_of, judge_claims
 from regress.pipeline.explain.accuracy import judge_accuracy
 from regress.pipeline.recorded import Recorded, load_recorded
 from regress.pipeline.request import ANY_TIER, Request
@@ -46,8 +46,6 @@ _RULES: Final = "decision-rules.md"
 _WAIVERS: Final = "waivers.md"
 _CLAIMS: Final = "claims.md"
 _MODEL: Final = "model.md"
-_CLAIMED_OF: Final = "v0.6.1"
-"""The release that article A measured."""
 _THRESHOLDS: Final = "thresholds.md"
 _MOVED: Final = StackPair("v0.5.3", "v0.6.4")
 
@@ -99,7 +97,7 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     config = load_config()
     command = f"python -m regress thresholds {_MOVED.base} {_MOVED.head} --recorded"
     moved = thresholds(_MOVED, Request((RECORDED,), None, ANY_TIER, None, command), config)
-    claims = judge_claims(evidence_of(recorded.rounds[_CLAIMED_OF], config))
+    claims = judge_claims(evidence_of(recorded.rounds[CLAIMED_OF], config))
     blocks = {
         _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
         _CLAIMS: {"claims": render_claims(claims)},

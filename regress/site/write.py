@@ -11,7 +11,13 @@ from regress.output import write_file
 from regress.pipeline.ab.runs import is_whole
 from regress.site.page import Page, as_json, render
 from regress.site.pages.cell import cell_pages
+from regress.site.pages.claims import claims_pages
+from regress.site.pages.compare import compare_data, compare_pages
 from regress.site.pages.overview import overview_pages
+from regress.site.pages.regret import regret_pages
+from regress.site.pages.release import release_pages
+from regress.site.pages.roofline import roofline_pages
+from regress.site.pages.thresholds import threshold_pages
 from regress.site.subject import Subject
 
 __all__ = ["write_site"]
@@ -21,6 +27,8 @@ _ASSETS: Final = (
     "assets/site.css",
     "assets/site.js",
     "assets/charts.js",
+    "assets/compare.js",
+    "assets/roofline.js",
     "assets/theme.js",
     "vendor/d3.min.js",
     "vendor/plot.umd.min.js",
@@ -28,7 +36,16 @@ _ASSETS: Final = (
     "vendor/plex-mono.woff2",
     "vendor/LICENCES.txt",
 )
-_PAGES: Final = (overview_pages, cell_pages)
+_PAGES: Final = (
+    overview_pages,
+    release_pages,
+    compare_pages,
+    cell_pages,
+    regret_pages,
+    threshold_pages,
+    roofline_pages,
+    claims_pages,
+)
 
 
 def write_site(subject: Subject, folder: Path, *, asv: bool = False) -> int:
@@ -49,7 +66,11 @@ def write_site(subject: Subject, folder: Path, *, asv: bool = False) -> int:
     for page in _pages(subject):
         _write(render(page, shared), folder / page.path)
         written += 1
-    _write(f"window.ROUNDS={as_json([*_rounds(subject)])};\n", folder / "assets" / "rounds.js")
+    for path, name, value in (
+        ("data/rounds.js", "rounds", [*_rounds(subject)]),
+        *compare_data(subject),
+    ):
+        _write(f"(window.SITE??={{}})[{as_json(name)}]={as_json(value)};\n", folder / path)
     for name in _ASSETS:
         _copy(_HERE / name, folder / "assets" / Path(name).name)
     return written
@@ -74,6 +95,7 @@ def _shared(subject: Subject, *, asv: bool) -> dict[str, Any]:
         "machine": subject.machine,
         "machine_line": f"{setup['gpu']}, driver branch {setup['driver branch']}, "
         f"CUDA {setup['cuda']}, torch {setup['torch']}",
+        "options": subject.source,
         "source": f"python -m regress … {subject.source}".rstrip(),
         "damaged": subject.damaged,
     }

@@ -15,7 +15,10 @@ from regress.pipeline.thresholds.lines import lines_of, sort_rounds
 from regress.store.setup import comparable, setup
 from workloads.record import Round
 
-__all__ = ["CLAIMS", "Claim", "evidence_of", "judge_claims"]
+__all__ = ["CLAIMED_OF", "CLAIMS", "Claim", "evidence_of", "judge_claims"]
+
+CLAIMED_OF: Final = "v0.6.1"
+"""The release that article A measured."""
 
 Check = Callable[[Evidence], tuple[Outcome, str]]
 

@@ -3,13 +3,13 @@
 
 const root = document.body.dataset.root ?? "";
 const VERDICTS = {
-  REGRESSION: ["--slower", "triangle"], IMPROVEMENT: ["--faster", "triangle2"],
-  SAME: ["--muted", "circle"], UNDECIDED: ["--unsure", "diamond2"], BROKEN: ["--gone", "times"],
-  GONE: ["--gone", "times"], VARIANCE: ["--unsure", "wye"], NEW: ["--new", "plus"], NO_DATA: ["--unsure", "asterisk"],
+  REGRESSION: ["--slower", "triangle", "▲"], IMPROVEMENT: ["--faster", "triangle", "▼"],
+  SAME: ["--muted", "circle", "="], UNDECIDED: ["--unsure", "diamond", "?"], BROKEN: ["--gone", "times", "!"],
+  GONE: ["--gone", "times", "×"], VARIANCE: ["--unsure", "wye", "≈"], NEW: ["--new", "plus", "+"],
+  NO_DATA: ["--unsure", "asterisk", "∅"], WAIVED: ["--muted", "square", "w"],
 };
-const SYMBOLS = ["triangle", "triangle2", "circle", "diamond2", "times", "wye", "plus", "asterisk", "square"];
 // Every round of the site, by its number; only pages that name rounds load them.
-const rounds = (window.ROUNDS ?? []).map(([id, tag, campaign, started, kind, card]) => ({ id, tag, campaign, started, kind, card, whole: kind !== "looked again" }));
+const rounds = (window.SITE?.rounds ?? []).map(([id, tag, campaign, started, kind, card]) => ({ id, tag, campaign, started, kind, card, whole: kind !== "looked again" }));
 const HEAT = [1.02, 1.05, 1.1, 1.25, 1.5, 2, 4];
 const micro = (us) => us.toLocaleString("en", { maximumSignificantDigits: 4 });
 const ratioText = (r) => (r >= 10 ? r.toFixed(1) : r.toFixed(r < 1.995 ? 2 : 1));
@@ -31,6 +31,15 @@ function ticksFor(labels, width, each = 64) {
   return labels.filter((_, i) => (labels.length - 1 - i) % step === 0);
 }
 
+// Ticks of a log axis: as many of 1, 2 and 5 times a power of ten as there is room for.
+function logTicks([low, high], most) {
+  for (const digits of [[1, 2, 5], [1, 3], [1]]) {
+    const found = d3.range(-9, 16).flatMap((power) => digits.map((d) => d * 10 ** power)).filter((v) => v >= low * 0.999 && v <= high * 1.001);
+    if (found.length <= most) return found.length > 1 ? found : [low, high];
+  }
+  return [low, high];
+}
+
 const charts = {
   history(data, width) {
     const points = data.rounds.filter((r) => r[1] !== null).map(([number, time, mhz]) => ({ ...rounds[number], time, mhz }));
@@ -48,7 +57,7 @@ const charts = {
     return plot(width, {
       height: Math.min(380, Math.max(260, width * 0.36)), marginLeft: 58, marginBottom: 46, marginTop: 22, marginRight: 8,
       x: { type: "band", domain: data.tags, ticks: ticksFor(data.tags, width), tickRotate: data.tags.length > 12 ? -35 : 0, label: null, tickSize: 0, padding: 0 },
-      y: { type: ratio > 3 ? "log" : "linear", grid: true, nice: true, label: "kernel time, µs", ticks: 5, tickFormat: micro, zero: false },
+      y: { type: ratio > 3 ? "log" : "linear", grid: true, nice: true, label: `kernel time, µs${ratio > 3 ? " (log scale)" : ""}`, tickSize: 0, ticks: ratio > 3 ? logTicks(d3.extent(points, (p) => p.time), 7) : 5, tickFormat: micro, zero: false },
       marks: [
         Plot.ruleX(lost, { x: "tag", stroke: color("--line"), strokeDasharray: "2,4", title: (m) => `${m.tag}: not measured` }),
         ...groups.map(([, group]) => Plot.dot(group, {
@@ -74,7 +83,7 @@ const charts = {
     const figure = plot(width, {
       height: wide ? 420 : 360, marginLeft: 56, marginRight: wide ? 268 : 12, marginBottom: 46, marginTop: 22,
       x: { type: "point", domain: tags, ticks: ticksFor(tags, width - (wide ? 320 : 60)), tickRotate: tags.length > 12 ? -35 : 0, label: null, tickSize: 0, padding: 0.3 },
-      y: { type: "log", grid: true, label: "kernel time, µs (log scale)", tickFormat: micro, ticks: 6 },
+      y: { type: "log", grid: true, label: "kernel time, µs (log scale)", tickSize: 0, tickFormat: micro, ticks: logTicks(d3.extent(rows, (r) => r.median), 8) },
       symbol: { range: ["square", "circle", "triangle", "diamond", "star", "hexagon"] },
       marks: [
         ...lines.map((line) => Plot.line(line.points, { x: "0", y: "1", stroke: `var(--s${data.lines.indexOf(line)})`, strokeWidth: 1.8, strokeDasharray: line.like ? null : "5,4" })),
@@ -95,17 +104,92 @@ const charts = {
   },
 
   ratios(data, width) {
-    return ratios(data, width);
+    const cells = data.cells.map(([family, workload, backend, verdict, ratio, href]) => ({ family, workload, backend, verdict, ratio, href }));
+    if (!cells.length) return message("No cell has a time on both sides.");
+    const reach = Math.max(1.05, ...cells.flatMap((c) => [c.ratio, 1 / c.ratio])) ** 1.08;
+    const families = [...new Set(cells.map((c) => c.family))];
+    const narrow = width < 640;
+    const present = Object.keys(VERDICTS).filter((v) => cells.some((c) => c.verdict === v));
+    const figure = plot(width, {
+      height: families.length * 54 + 50, marginLeft: narrow ? 8 : 124, marginRight: 14, marginBottom: 38, marginTop: 8,
+      x: { type: "log", domain: [1 / reach, reach], grid: true, label: `${data.head} over ${data.base}, log scale`, labelAnchor: "center", tickSize: 0, tickFormat: (r) => Number(r.toPrecision(reach > 2 ? 2 : 3)) + "×", ticks: reach > 2 ? logTicks([1 / reach, reach], narrow ? 5 : 9) : [1 / (reach ** 0.9), 1 / (reach ** 0.45), 1, reach ** 0.45, reach ** 0.9] },
+      y: { domain: [-1.25, 1.25], axis: null },
+      fy: { domain: families, label: null, axis: null, padding: 0 },
+      symbol: { domain: Object.keys(VERDICTS), range: Object.values(VERDICTS).map(([, symbol]) => symbol) },
+      marks: [
+        Plot.text(families, { fy: (f) => f, text: (f) => f, frameAnchor: narrow ? "top-left" : "left", dx: narrow ? 0 : -124, fontSize: 12, fontWeight: 560 }),
+        Plot.ruleX([1], { stroke: color("--muted"), strokeWidth: 1 }),
+        Plot.dot(cells, {
+          x: "ratio", y: (c) => jitter(c.workload + c.backend), fy: "family", r: 4, rotate: (c) => (c.verdict === "IMPROVEMENT" ? 180 : 0), symbol: "verdict", stroke: (c) => color(VERDICTS[c.verdict][0]), fill: (c) => color(VERDICTS[c.verdict][0]), fillOpacity: (c) => (c.verdict === "SAME" ? 0.15 : 0.8), strokeOpacity: (c) => (c.verdict === "SAME" ? 0.6 : 1), strokeWidth: 1,
+          title: (c) => `${c.workload}\n${c.backend}\n${c.ratio.toFixed(3)} × ${c.verdict}`, href: (c) => root + c.href, tip: { fill: "var(--surface)", stroke: "var(--line)" },
+        }),
+      ],
+    });
+    return stack(signs(present), figure);
   },
 
   roofline(data, width) {
-    return roofline(data, width);
+    if (!data.release) return message("");
+    const points = roofPoints(data, data.release);
+    if (!points.length) return message("Nothing was measured under this release.");
+    const { bytes, flops } = data.ceilings;
+    const [least, most] = d3.extent(points, (p) => p.intensity);
+    const x = [least / 1.5, Math.max(most * 1.6, (flops / bytes) * 2)];
+    const roof = (bandwidth) => [[x[0], x[0] * bandwidth], [flops / bandwidth, flops], [x[1], flops]];
+    const families = [...new Set(points.map((p) => p.family))];
+    const slot = (p) => families.indexOf(p.family) % 6;
+    const figure = plot(width, {
+      height: Math.min(460, Math.max(320, width * 0.45)), marginLeft: 58, marginBottom: 42, marginTop: 22, marginRight: 16,
+      x: { type: "log", domain: x, label: "operations a byte, log scale", labelAnchor: "center", grid: true, tickSize: 0, ticks: logTicks(x, 6), tickFormat: (v) => v.toLocaleString("en") },
+      y: { type: "log", label: "TFLOP/s, log scale", grid: true, tickSize: 0, transform: (v) => v / 1e12, ticks: logTicks(d3.extent([...points.map((p) => p.rate / 1e12), flops / 1e12]), 7), tickFormat: (v) => v.toLocaleString("en") },
+      marks: [
+        data.datasheet ? Plot.line([[x[0], x[0] * data.datasheet], [flops / data.datasheet, flops]], { stroke: color("--muted"), strokeDasharray: "4,4" }) : null,
+        Plot.line(roof(bytes), { stroke: color("--ink"), strokeWidth: 1.4 }),
+        Plot.dot(points, {
+          x: "intensity", y: "rate", r: 3.4, stroke: (p) => `var(--s${slot(p)})`, fill: (p) => (p.contiguous ? "none" : `var(--s${slot(p)})`), fillOpacity: 0.65,
+          title: (p) => `${p.workload}\n${p.backend}\n${(p.bandwidth / 1e12).toFixed(2)} TB/s, ${(p.rate / 1e12).toFixed(1)} TFLOP/s in ${micro(p.time)} µs`, href: (p) => root + p.href, tip: { fill: "var(--surface)", stroke: "var(--line)" },
+        }),
+      ],
+    });
+    return stack(legend(families.map((f, i) => [`var(--s${i % 6})`, f])), figure);
   },
 
   thresholds(data, width) {
-    return thresholds(data, width);
+    const kinds = ["planned", "measured", "predicted"];
+    const axes = data.axes.filter((a) => a.distribution === "skew40" && a.shape === "decode-h32x4-d128-bf16-p16");
+    const told = axes.flatMap((a) => Object.entries(a.told).flatMap(([tag, found]) => kinds.filter((k) => found[k]).map((kind) => ({ backend: a.backend, tag, kind, last: found[kind][0], first: found[kind][1] }))));
+    if (!told.length) return message("No release was measured on growing batches.");
+    const backends = [...new Set(told.map((t) => t.backend))];
+    const narrow = width < 640;
+    const of = (kind) => told.filter((t) => t.kind === kind);
+    const title = (t) => `${t.backend}\n${t.tag}, ${t.kind}\n${t.first === null ? `not up to ${t.last}` : t.last === null ? `at ${t.first} or below` : `after ${t.last}, by ${t.first}`}`;
+    const figure = plot(width, {
+      height: backends.length * 92 + 60, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: 40, marginTop: 20,
+      x: { type: "band", domain: data.tags, label: null, tickSize: 0, ticks: ticksFor(data.tags, width - 260), tickRotate: data.tags.length > 12 ? -35 : 0 },
+      y: { type: "log", base: 2, domain: [4, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
+      fy: { domain: backends, axis: null, padding: 0.14 },
+      marks: [
+        Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (b.startsWith("fa3-") ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -8 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
+        Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 4, y2: "first", stroke: color("--s2"), strokeWidth: 6, strokeOpacity: 0.55, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
+        Plot.text(of("planned").filter((t) => t.first === null), { fy: "backend", x: "tag", y: "last", text: () => "↑", dy: -4, fill: color("--s2"), title }),
+        Plot.dot(of("predicted").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", symbol: "diamond", r: 5, stroke: color("--muted"), title }),
+        Plot.dot(of("measured").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", r: 3, fill: color("--s0"), title }),
+      ],
+    });
+    const keys = legend([["var(--s2)", "planned, as the library says (↑ beyond the largest batch)"], ["var(--s0)", "measured, from times"], ["transparent", "◇ predicted by a model"]]);
+    return stack(keys, figure, message("* reads contiguous KV: not like for like"));
   },
 };
+
+// What a release achieved: least work over median time, cell by cell.
+function roofPoints(data, release) {
+  return SITE.cells.flatMap(([family, workload, backend, href], i) => {
+    const [work, time] = [data.work[i], SITE.times[release][i]];
+    if (!work || !time) return [];
+    const [rate, bandwidth] = work.map((amount) => (amount / time) * 1e6);
+    return [{ family, workload, backend, href, time, rate, bandwidth, intensity: work[0] / work[1], contiguous: backend.startsWith("fa3-") || backend === "sdpa" }];
+  });
+}
 
 // Labels at line ends, pushed apart until none covers another (on a log scale, top down).
 function spread(lines) {
@@ -171,6 +255,21 @@ function legend(entries, meaning) {
   return list;
 }
 
+function signs(verdicts) {
+  const list = Object.assign(document.createElement("ul"), { className: "legend" });
+  for (const verdict of verdicts) {
+    list.append(Object.assign(document.createElement("li"), { className: `v-${verdict.toLowerCase()}`, textContent: `${VERDICTS[verdict][2]} ${verdict}` }));
+  }
+  return list;
+}
+
+// Spreads marks that would lie on each other; the same name lies in the same place each time.
+function jitter(text) {
+  let hash = 7;
+  for (const letter of text) hash = (hash * 31 + letter.charCodeAt(0)) % 9973;
+  return (hash / 9972) * 2 - 1;
+}
+
 function stack(...parts) {
   const box = document.createElement("div");
   box.append(...parts);
@@ -194,7 +293,7 @@ function message(text) {
 function draw(figure) {
   const data = figure.data ??= JSON.parse(figure.querySelector("script").textContent);
   const width = Math.floor(figure.getBoundingClientRect().width);
-  if (!width || figure.drawn === width) return;
+  if (!width || figure.drawn === width) return;  // Nothing to see inside closed details.
   figure.drawn = width;
   for (const old of figure.querySelectorAll(":scope > :not(script)")) old.remove();
   figure.append(charts[figure.dataset.chart](data, width));

@@ -1,0 +1,122 @@
+"""The threshold page: ramp, threshold and cliff of each planner, release by release."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from regress.detect.threshold import numbers_of
+from regress.model.line import Axis
+from regress.model.thresholds import Bracket, Numbers
+from regress.pipeline.thresholds.lines import lines_of, sort_rounds
+from regress.pipeline.thresholds.predict import predicted_of
+from regress.site.page import Page
+from regress.site.subject import Subject
+from regress.site.words import layout_of, spread_words
+from workloads.backend import Layout
+
+__all__ = ["bracket_words", "threshold_pages"]
+
+
+@dataclass(frozen=True, slots=True)
+class _AxisRow:
+    """One axis: (first and last tag, numbers), equal neighbours together, oldest first."""
+
+    axis: Axis
+    told: tuple[tuple[str, str, Numbers], ...]
+
+    @property
+    def spread(self) -> str:
+        """How the skewed batch shares its tokens."""
+        return spread_words(self.axis.distribution)
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether its backend reads contiguous KV."""
+        return layout_of(self.axis.backend) is Layout.CONTIGUOUS
+
+    @property
+    def batches(self) -> int:
+        """The most batch sizes that a release holds."""
+        return max(len(numbers.batches) for _, _, numbers in self.told)
+
+
+def threshold_pages(subject: Subject) -> Iterator[Page]:
+    """Yield the page."""
+    numbers = _numbers(subject)
+    rows = [_AxisRow(axis, tuple(_folded(found))) for axis, found in sorted(numbers.items())]
+    most = max((row.batches for row in rows), default=0)
+    yield Page(
+        "thresholds.html",
+        "thresholds.html",
+        "Thresholds",
+        {
+            "rows": [row for row in rows if row.batches * 3 > most],
+            "others": [row for row in rows if row.batches * 3 <= most],
+            "words": bracket_words,
+            "picture": {
+                "tags": [release.tag for release in subject.measured],
+                "axes": [_drawn(axis, found) for axis, found in sorted(numbers.items())],
+            },
+        },
+    )
+
+
+def bracket_words(bracket: Bracket | None) -> str:
+    """Return at which batch size something begins, as far as it is known."""
+    if bracket is None:
+        return "not known"
+    if bracket.first is None:
+        return f"not up to {bracket.last}" if bracket.last is not None else "not known"
+    if bracket.last is None:
+        return f"at {bracket.first} or below"
+    if bracket.exact:
+        return f"at {bracket.first}"
+    return f"from {bracket.last + 1} to {bracket.first}"
+
+
+def _numbers(subject: Subject) -> dict[Axis, dict[str, Numbers]]:
+    rule = subject.config.thresholds
+    found: dict[Axis, dict[str, Numbers]] = {}
+    for release in subject.measured:
+        for axis, line in lines_of(sort_rounds(subject.rounds[release.tag])).items():
+            predicted = predicted_of(axis, release.rounds, rule)
+            found.setdefault(axis, {})[release.tag] = numbers_of(line, predicted, rule)
+    return found
+
+
+def _folded(found: Mapping[str, Numbers]) -> Iterator[tuple[str, str, Numbers]]:
+    """Yield (first, last, numbers); neighbours whose brackets agree stand together."""
+    last: tuple[str, str, Numbers] | None = None
+    for tag, numbers in found.items():
+        if last and _brackets(last[2]) == _brackets(numbers):
+            last = (last[0], tag, numbers)
+            continue
+        if last:
+            yield last
+        last = (tag, tag, numbers)
+    if last:
+        yield last
+
+
+def _brackets(numbers: Numbers) -> tuple[Bracket | None, ...]:
+    return numbers.planned, numbers.measured, numbers.predicted, numbers.ramp
+
+
+def _drawn(axis: Axis, found: Mapping[str, Numbers]) -> Mapping[str, object]:
+    return {
+        "backend": axis.backend,
+        "shape": axis.shape,
+        "distribution": axis.distribution,
+        "told": {
+            tag: {
+                "planned": _ends(numbers.planned),
+                "measured": _ends(numbers.measured),
+                "predicted": _ends(numbers.predicted),
+                "ramp": _ends(numbers.ramp),
+            }
+            for tag, numbers in found.items()
+        },
+    }
+
+
+def _ends(bracket: Bracket | None) -> list[int | None] | None:
+    return None if bracket is None else [bracket.last, bracket.first]
