@@ -15,6 +15,7 @@ from regress.commands import (
     calibrate,
     check,
     explain,
+    history,
     keep,
     model,
     show,
@@ -31,6 +32,7 @@ __all__ = ["main"]
 _COMMANDS: Final = (
     ab,
     check,
+    history,
     backends,
     explain,
     thresholds,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from regress.model.backends import BackendsReport
+from regress.model.history import History
 from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import ThresholdsReport
@@ -13,6 +14,8 @@ from regress.report.check_junit import render_check_junit
 from regress.report.check_markdown import render_check_markdown
 from regress.report.check_sarif import render_check_sarif
 from regress.report.check_text import render_check_text
+from regress.report.history_markdown import render_history_markdown
+from regress.report.history_text import render_history_text
 from regress.report.json import render_json
 from regress.report.step_cost_markdown import render_step_cost_markdown
 from regress.report.step_cost_text import render_step_cost_text
@@ -20,7 +23,13 @@ from regress.report.thresholds_markdown import render_thresholds_markdown
 from regress.report.thresholds_text import render_thresholds_text
 from regress.report.view import View
 
-__all__ = ["BACKENDS_RENDERERS", "CHECK_RENDERERS", "STEP_COST_RENDERERS", "THRESHOLDS_RENDERERS"]
+__all__ = [
+    "BACKENDS_RENDERERS",
+    "CHECK_RENDERERS",
+    "HISTORY_RENDERERS",
+    "STEP_COST_RENDERERS",
+    "THRESHOLDS_RENDERERS",
+]
 
 CHECK_RENDERERS: Final[dict[str, Callable[[CheckReport, View], str]]] = {
     "text": render_check_text,
@@ -33,6 +42,11 @@ BACKENDS_RENDERERS: Final[dict[str, Callable[[BackendsReport, View], str]]] = {
     "text": render_backends_text,
     "json": render_json,
     "markdown": render_backends_markdown,
+}
+HISTORY_RENDERERS: Final[dict[str, Callable[[History, View], str]]] = {
+    "text": render_history_text,
+    "json": render_json,
+    "markdown": render_history_markdown,
 }
 THRESHOLDS_RENDERERS: Final[dict[str, Callable[[ThresholdsReport, View], str]]] = {
     "text": render_thresholds_text,

@@ -6,6 +6,7 @@ import msgspec
 
 from regress.model.backends import BackendsReport
 from regress.model.explain import Explanation
+from regress.model.history import History
 from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import ThresholdsReport
@@ -19,7 +20,13 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 _Report = (
-    CheckReport | BackendsReport | ThresholdsReport | Explanation | TraceSummary | StepCostReport
+    CheckReport
+    | BackendsReport
+    | ThresholdsReport
+    | Explanation
+    | TraceSummary
+    | StepCostReport
+    | History
 )
 
 

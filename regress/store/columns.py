@@ -30,6 +30,11 @@ class Ran(msgspec.Struct, frozen=True, array_like=True):
         """Whether device code, plan and launches are all known: then equal means identical."""
         return bool(self.facts and self.facts.cubin and self.kernels)
 
+    @property
+    def attention(self) -> frozenset[str]:
+        """Names of the kernels that read the KV cache, without those that prepare or merge."""
+        return frozenset(kernel.name for kernel in self.kernels if "KVCache" in kernel.name)
+
 
 class Head(msgspec.Struct, frozen=True):
     """A round without its cases.

@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 from regress.config import HistoryRule
 from regress.stats.exact import Floats
 from regress.stats.families import Family, Rejected, reject
-from regress.stats.panel import Pairing, Panel, rises
+from regress.stats.panel import Pairing, Panel, rises, smallest_p
 
-__all__ = ["Found", "Line", "Nature", "PlacedStep", "ShownDrift", "find_changes", "jumps"]
+__all__ = [
+    "Found",
+    "Line",
+    "Nature",
+    "PlacedStep",
+    "ShownDrift",
+    "attainable",
+    "find_changes",
+    "jumps",
+]
 
 
 class Nature(IntEnum):
@@ -117,6 +126,20 @@ def find_changes(line: Line, rule: HistoryRule) -> Found:
     merged = tuple(_once(steps))
     drifts, number = _drifts(line, merged, _width(line, rule), drift_alpha)
     return Found(merged, drifts, hypotheses + number)
+
+
+def attainable(line: Line, rule: HistoryRule) -> Floats:
+    """Return the smallest p-value that some window could give at every open boundary, as a row.
+
+    It depends on numbers of rounds only.
+    """
+    tables, kinds = line.panel.alike
+    best = np.ones((tables.shape[0], line.panel.shape[1] - 1))
+    for window in _windows(line.panel.shape[1], rule):
+        at = window.head_start - 1
+        best[:, at] = np.minimum(best[:, at], smallest_p(line.panel, window))
+    found: Floats = best[kinds][line.nature != Nature.CLOSED]
+    return found
 
 
 def jumps(level: Floats) -> Floats:

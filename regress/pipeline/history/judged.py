@@ -131,7 +131,6 @@ def _negated(strata: Strata) -> Strata:
 
 def _identical(lines: Lines, ranges: Ranges) -> NDArray[np.bool_]:
     """Say of each series and release whether it ran the very same kernel as the one before."""
-    rows = {case: n for n, case in enumerate(ranges.cases)}
     found = np.zeros(lines.line.panel.shape, dtype=np.bool_)
     if lines.metric is not Metric.KERNEL_TIME:
         return found
@@ -139,7 +138,7 @@ def _identical(lines: Lines, ranges: Ranges) -> NDArray[np.bool_]:
         for point in range(1, found.shape[1]):
             before = previous(lines, series, point)
             closed = lines.line.nature[series, point - 1] == Nature.CLOSED
-            measured = ranges.measured[rows[case], point] > 0
+            measured = ranges.measured[ranges.rows[case], point] > 0
             found[series, point] = before is not None and bool(measured) and bool(closed)
     return found
 

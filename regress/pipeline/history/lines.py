@@ -1,8 +1,10 @@
 """From rounds in columns to series over releases: panels, and what is known of every boundary."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log1p
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -23,6 +25,9 @@ from workloads.record import Case, Status
 __all__ = ["Lines", "Ranges", "build_lines", "build_ranges", "rule_of"]
 
 
+_UNRESOLVED: Final = "auto"
+
+
 @dataclass(frozen=True, slots=True)
 class Ranges:
     """What rounds told of each case and release; arrays of shape (cases, releases).
@@ -35,6 +40,8 @@ class Ranges:
         Index into `told` of what all measured rounds of the release ran; `ABSENT` if they differ.
     planned, measured
         How many rounds hold the case, and how many have a time.
+    rows
+        Where each case is in the arrays.
     """
 
     cases: dict[Case, str]
@@ -42,6 +49,12 @@ class Ranges:
     planned: Ints
     measured: Ints
     told: tuple[Ran, ...]
+    rows: dict[Case, int]
+
+    def ran_by(self, case: Case, point: int) -> Ran | None:
+        """Return what all measured rounds of a release ran; None if they differ or do not tell."""
+        number = int(self.ran[self.rows[case], point])
+        return None if number == ABSENT else self.told[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,7 @@ def rule_of(metric: Metric, config: Config) -> TimeRule:
 def build_ranges(chain: Chain, wanted: dict[Case, str]) -> Ranges:
     """Sort what rounds hold by case and release."""
     columns = chain.columns
+    told_of = _resolved(columns.told)
     at = {case: n for n, case in enumerate(columns.cases)}
     cases = [at[case] for case in wanted]
     shape = len(cases), len(chain.tags)
@@ -94,9 +108,31 @@ def build_ranges(chain: Chain, wanted: dict[Case, str]) -> Ranges:
         for case in range(len(cases)):
             told = frozenset(map(int, codes[:, case])) - {ABSENT}
             if told not in agreed:
-                agreed[told] = _agreed(told, columns.told)
+                agreed[told] = _agreed(told, told_of)
             ran[case, n] = agreed[told]
-    return Ranges(dict(wanted), ran, planned, measured, columns.told)
+    rows_of = {case: n for n, case in enumerate(wanted)}
+    return Ranges(dict(wanted), ran, planned, measured, told_of, rows_of)
+
+
+def _resolved(told: Sequence[Ran]) -> tuple[Ran, ...]:
+    """Return the same with the backend by the kernels that ran, where the release does not say.
+
+    Some releases only ever say `auto`. Another round in which the same attention kernel ran tells
+    what that is, if all that tell agree.
+    """
+    known: dict[frozenset[str], set[str]] = defaultdict(set)
+    for ran in told:
+        backend = ran.facts.resolved_backend if ran.facts else None
+        if backend not in {None, _UNRESOLVED} and ran.attention:
+            known[ran.attention].add(str(backend))
+    return tuple(_named(ran, known.get(ran.attention, set())) for ran in told)
+
+
+def _named(ran: Ran, backends: Collection[str]) -> Ran:
+    if ran.facts is None or ran.facts.resolved_backend != _UNRESOLVED:
+        return ran
+    backend = next(iter(backends)) if len(backends) == 1 else None
+    return Ran(msgspec.structs.replace(ran.facts, resolved_backend=backend), ran.kernels)
 
 
 def _agreed(codes: Collection[int], told: Sequence[Ran]) -> int:

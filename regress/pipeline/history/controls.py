@@ -1,0 +1,70 @@
+"""The control group: consecutive releases with identical kernels, and what is said of them."""
+
+from collections import defaultdict
+
+import numpy as np
+
+from regress.config import Config
+from regress.detect.history.steps import Line, Nature, find_changes
+from regress.model.history import ControlGroup, ControlPair
+from regress.model.reason import ReasonCode
+from regress.pipeline.history.judged import Judged, previous
+from regress.store.sources import Sources
+from workloads.record import Case
+
+__all__ = ["control_group"]
+
+_CONFIDENCE = 0.95
+
+
+def control_group(judged: Judged, sources: Sources, config: Config) -> ControlGroup:
+    """Count pairs of cells that can only have changed by noise, and those that seem to have."""
+    lines = judged.lines
+    cells: dict[tuple[int, int], list[int]] = defaultdict(list)
+    alarms: dict[tuple[int, int], list[Case]] = defaultdict(list)
+    for series, points in enumerate(judged.points):
+        for point, told in enumerate(points):
+            before = previous(lines, series, point)
+            enough = told.code not in {None, ReasonCode.TOO_FEW_ROUNDS}
+            if told.control and before is not None and enough:
+                cells[before, point].append(series)
+                if told.code == ReasonCode.NOISE_ALARM:
+                    alarms[before, point].append(lines.cases[series])
+    pairs = tuple(
+        ControlPair(
+            base=lines.tags[before],
+            head=lines.tags[point],
+            cells=len(found),
+            alarms=tuple(alarms[before, point]),
+            same_sources=sources.same(lines.tags[before], lines.tags[point]),
+        )
+        for (before, point), found in sorted(cells.items(), key=lambda item: item[0][::-1])
+    )
+    number, wrong = sum(pair.cells for pair in pairs), sum(len(pair.alarms) for pair in pairs)
+    return ControlGroup(
+        pairs=pairs,
+        cells=number,
+        alarms=wrong,
+        shown=_shown(judged, cells, config),
+        rate=wrong / number if number else None,
+        upper_rate=_upper(wrong, number),
+    )
+
+
+def _shown(judged: Judged, cells: dict[tuple[int, int], list[int]], config: Config) -> int:
+    """Ask the history's own question of the control group alone: how many steps would it show."""
+    line = judged.lines.line
+    nature = np.full_like(line.nature, Nature.CLOSED)
+    for (_, point), series in cells.items():
+        nature[series, point - 1] = Nature.OPEN
+    found = find_changes(Line(line.panel, line.beyond, nature), config.history)
+    return len(found.steps)
+
+
+def _upper(wrong: int, number: int) -> float | None:
+    try:
+        from regress.stats.rates import upper_rate
+
+        return upper_rate(wrong, number, _CONFIDENCE) if number else None
+    except ImportError:
+        return None

@@ -1,0 +1,272 @@
+"""From shown changes of single series to findings: one for each change with one cause."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import msgspec
+import numpy as np
+
+from regress.config import Config
+from regress.counted import counted
+from regress.detect.history.recovery import outcome_of
+from regress.model.finding import Metric, Ratio, Series
+from regress.model.history import (
+    Drift,
+    Extreme,
+    HistoryFinding,
+    Kind,
+    PlanChange,
+    Recovered,
+    Step,
+)
+from regress.model.reason import REASONS
+from regress.model.verdict import Verdict
+from regress.pipeline.history.causes import (
+    Signature,
+    cause_of,
+    coverage_cause,
+    fact_changes,
+    ran_changes,
+    sign,
+)
+from regress.pipeline.history.coverage import Transition
+from regress.pipeline.history.judged import Judged, previous, ratio_between
+from regress.pipeline.history.lines import Ranges, rule_of
+from regress.store.sources import Sources
+from workloads.record import Case
+
+__all__ = ["Told", "group_changes", "group_transitions", "plan_changes", "tell_changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One shown change of one series, with what became of it.
+
+    Attributes
+    ----------
+    change
+        A step or a drift.
+    end
+        Tag of the release that took it back; None if it stands.
+    depth
+        Worst ratio in between.
+    releases
+        How many releases had it.
+    """
+
+    change: Step | Drift
+    signature: Signature
+    end: str | None
+    depth: float
+    releases: int
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Tags of the last release without it and the first with it."""
+        if isinstance(self.change, Step):
+            return self.change.last_good, self.change.first_bad
+        return self.change.best, self.change.passed_at
+
+    @property
+    def verdict(self) -> Verdict:
+        """REGRESSION or IMPROVEMENT."""
+        return self.change.verdict if isinstance(self.change, Step) else Verdict.REGRESSION
+
+    @property
+    def recovered(self) -> Recovered | None:
+        """The record of a regression that was taken back."""
+        if self.end is None or self.verdict is not Verdict.REGRESSION:
+            return None
+        begin, change = self.pair[1], self.change
+        return Recovered(change.series, change.family, begin, self.end, self.depth, self.releases)
+
+
+def tell_changes(judged: Judged, ranges: Ranges, config: Config) -> Iterator[Told]:
+    """Return every step, then every drift, of one metric."""
+    alpha = rule_of(judged.lines.metric, config).equivalence_alpha
+    for number in range(len(judged.steps)):
+        yield _step(judged, ranges, number, alpha)
+    yield from _drifts(judged, ranges, alpha)
+
+
+def _step(judged: Judged, ranges: Ranges, number: int, alpha: float) -> Told:
+    lines, placed = judged.lines, judged.steps[number]
+    before = previous(lines, placed.series, placed.point)
+    before = placed.first if before is None else before
+    case = lines.cases[placed.series]
+    sides = ranges.ran_by(case, before), ranges.ran_by(case, placed.point)
+    spans = slice(before, before + 1), slice(placed.point, placed.point + 1)
+    ratio = ratio_between(lines, placed.series, spans, alpha)
+    step = Step(
+        series=Series(case, lines.metric),
+        family=ranges.cases[case],
+        last_good=lines.tags[before],
+        first_bad=lines.tags[placed.point],
+        verdict=Verdict.REGRESSION if placed.slower else Verdict.IMPROVEMENT,
+        ratio=ratio or _estimate(judged, placed.series, before, placed.point),
+        p_adjusted=placed.p_adjusted,
+        within=(lines.tags[placed.first], lines.tags[placed.last]),
+        bridged=(placed.series, placed.point) in judged.bridged,
+        evidence=ran_changes(*sides),
+    )
+    return _told(
+        judged, step, sign(case, lines.metric, *sides), (placed.series, before, placed.point)
+    )
+
+
+def _estimate(judged: Judged, series: int, before: int, point: int) -> Ratio:
+    level = judged.lines.line.panel.level[series]
+    return Ratio(float(np.exp(level[point] - level[before])), None, None, 0.0)
+
+
+def _drifts(judged: Judged, ranges: Ranges, alpha: float) -> Iterator[Told]:
+    lines = judged.lines
+    for drift in judged.found.drifts:
+        level, case = lines.line.panel.level[drift.series], lines.cases[drift.series]
+        early = slice(drift.early[0], drift.early[1] + 1)
+        late = slice(drift.late[0], drift.late[1] + 1)
+        best = early.start + int(np.nanargmin(level[early]))
+        beyond = level[best] + lines.line.beyond[drift.series]
+        above = np.flatnonzero(np.nan_to_num(level[best:], nan=-np.inf) > beyond)
+        passed = best + int(above[0]) if above.size else drift.late[0]
+        sides = ranges.ran_by(case, best), ranges.ran_by(case, passed)
+        told = Drift(
+            series=Series(case, lines.metric),
+            family=ranges.cases[case],
+            best=lines.tags[best],
+            passed_at=lines.tags[passed],
+            until=lines.tags[drift.late[1]],
+            ratio=ratio_between(lines, drift.series, (early, late), alpha)
+            or _estimate(judged, drift.series, best, drift.late[1]),
+            p_adjusted=drift.p_adjusted,
+        )
+        yield _told(judged, told, sign(case, lines.metric, *sides), (drift.series, best, passed))
+
+
+def _told(
+    judged: Judged, change: Step | Drift, signature: Signature, at: tuple[int, int, int]
+) -> Told:
+    series, before, point = at
+    line, tags = judged.lines.line, judged.lines.tags
+    level = line.panel.level[series]
+    outcome = outcome_of(point, before, level, judged.of(series), float(line.beyond[series]))
+    last = outcome.end if outcome.end is not None else level.size
+    return Told(
+        change,
+        signature,
+        None if outcome.end is None else tags[outcome.end],
+        float(np.exp(outcome.depth)),
+        int(np.isfinite(level[point:last]).sum()),
+    )
+
+
+def plan_changes(ranges: Ranges, tags: tuple[str, ...]) -> Iterator[PlanChange]:
+    """Return the plan facts that differ from the release before that has a time."""
+    for row, (case, family) in enumerate(ranges.cases.items()):
+        points = [int(p) for p in np.flatnonzero(ranges.measured[row])]
+        for before, after in pairwise(points):
+            changes = fact_changes(ranges.ran_by(case, before), ranges.ran_by(case, after))
+            if changes:
+                yield PlanChange(case, family, tags[before], tags[after], changes)
+
+
+def group_changes(
+    changes: Iterable[Told], sources: Sources, tags: tuple[str, ...], config: Config
+) -> Iterator[HistoryFinding]:
+    """Return one finding for all series that changed at one place, one way and for one cause."""
+    groups: dict[tuple[object, ...], list[Told]] = defaultdict(list)
+    for told in changes:
+        kind = Kind.STEP if isinstance(told.change, Step) else Kind.DRIFT
+        key = kind, told.change.series.metric, told.pair, told.verdict, told.signature
+        groups[key].append(told)
+    for group in groups.values():
+        yield _finding(group, sources, tags, config)
+
+
+def _finding(
+    group: list[Told], sources: Sources, tags: tuple[str, ...], config: Config
+) -> HistoryFinding:
+    def size(told: Told) -> float:
+        return abs(float(np.log(told.change.ratio.estimate)))
+
+    worst = max(group, key=size)
+    step, pair = worst.change, worst.pair
+    metric = step.series.metric
+    kind = Kind.STEP if isinstance(step, Step) else Kind.DRIFT
+    sides = step.evidence if isinstance(step, Step) else ()
+    cause = cause_of(worst.signature, sides, sources, pair)
+    ends = [told.end for told in group if told.end is not None]
+    standing = len(ends) < len(group)
+    ratios = sorted(told.change.ratio.estimate for told in group)
+    word = {Verdict.REGRESSION: "slower"}.get(worst.verdict, "faster")
+    name = (kind, metric, pair[1], word, worst.signature.sort, worst.signature.detail)
+    return HistoryFinding(
+        id=_slug(*name),
+        kind=kind,
+        metric=metric,
+        last_good=pair[0],
+        first_bad=pair[1],
+        verdict=worst.verdict,
+        standing=standing,
+        gates=rule_of(metric, config).gates,
+        recovered_by=None if standing else max(ends, key=tags.index),
+        families=tuple(dict.fromkeys(told.change.family for told in group)),
+        cases=tuple(told.change.series.case for told in group),
+        size=float(median(ratios)),
+        largest=Extreme(step.series.case, step.ratio),
+        reason=f"{counted(len(group), 'case')} {word}, by {ratios[0]:.3g}x to {ratios[-1]:.3g}x",
+        cause=cause,
+        reproduce=f"python -m regress ab {pair[0]} {pair[1]}",
+    )
+
+
+def group_transitions(
+    transitions: Iterable[Transition],
+    families: Mapping[Case, str],
+    tags: tuple[str, ...],
+    sources: Sources,
+) -> Iterator[HistoryFinding]:
+    """Return one finding for all cases that were lost, or appeared, at one place for one reason."""
+    groups: dict[tuple[object, ...], list[Transition]] = defaultdict(list)
+    for found in transitions:
+        groups[found.before, found.point, found.code, _reason(found.why)].append(found)
+    for group in groups.values():
+        first = group[0]
+        pair = tags[first.before], tags[first.point]
+        verdict = REASONS[first.code].verdict
+        kind = Kind.APPEARED if verdict is Verdict.NEW else Kind.LOST
+        ends = [found.end for found in group if found.end is not None]
+        standing = len(ends) < len(group)
+        verb = "run now, before" if kind is Kind.APPEARED else f"{first.code} now"
+        yield HistoryFinding(
+            id=_slug(kind, pair[1], first.code, _reason(first.why)),
+            kind=kind,
+            metric=Metric.KERNEL_TIME,
+            last_good=pair[0],
+            first_bad=pair[1],
+            verdict=verdict,
+            standing=standing,
+            gates=True,
+            recovered_by=None if standing else tags[max(ends)],
+            families=tuple(dict.fromkeys(families[found.case] for found in group)),
+            cases=tuple(found.case for found in group),
+            size=None,
+            largest=None,
+            reason=f"{counted(len(group), 'case')} {verb}: {first.why}",
+            cause=coverage_cause(first.why, sources, pair),
+            reproduce=f"python -m regress check {pair[0]} {pair[1]}",
+        )
+
+
+def _reason(why: str) -> str:
+    """Return what reasons with one cause have in common: numbers and paths differ by case."""
+    return re.sub(r"\S*[/0-9]\S*", "", why).strip()[:60]
+
+
+def _slug(*parts: str) -> str:
+    text = "-".join(msgspec.to_builtins(part) for part in parts)
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")

@@ -1,0 +1,91 @@
+"""`history` as text: verdict, what stands, what is past, releases, best so far, control group."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+
+from regress.counted import counted
+from regress.model.history import History, HistoryFinding
+from regress.model.verdict import Verdict
+from regress.report.history_rows import (
+    BEST_HEADER,
+    CONTROL_HEADER,
+    RELEASE_HEADER,
+    best_rows,
+    control_rows,
+    release_rows,
+    render_best,
+    render_controls,
+    render_exit,
+    render_finding,
+    render_guarantee,
+)
+from regress.report.printable import printable
+from regress.report.view import EXIT_STYLES, View, render_table
+
+__all__ = ["render_history_text"]
+
+_WORSE = (Verdict.REGRESSION, Verdict.GONE)
+
+
+def render_history_text(report: History, view: View) -> str:
+    """Return the report for a person who wants to know what happened, and why."""
+    report = printable(report)
+
+    def write(console: Console) -> None:
+        console.print(render_exit(report), style=EXIT_STYLES.get(report.exit_code, "bold yellow"))
+        _damaged(console, report)
+        told = [f for f in report.findings if f.gates]
+        standing = [f for f in told if f.standing]
+        _section(console, "Worse, and still so", [f for f in standing if f.verdict in _WORSE])
+        _section(console, "Worse for a while", [f for f in told if not f.standing])
+        _section(console, "Better", [f for f in standing if f.verdict not in _WORSE])
+        others = [f for f in report.findings if not f.gates]
+        _section(console, "Not counted in the verdict", others)
+        _table(console, "Releases", RELEASE_HEADER, release_rows(report))
+        console.print(f"\n{render_best(report)}")
+        _table(console, "", BEST_HEADER, best_rows(report, everything=view.everything))
+        console.print(f"\n{render_controls(report.controls)}")
+        _table(console, "", CONTROL_HEADER, control_rows(report.controls))
+        _footer(console, report)
+
+    return view.draw(write)
+
+
+def _damaged(console: Console, report: History) -> None:
+    for file in report.damaged:
+        console.print(f"Left out: {file.problem}", style="bold yellow")
+
+
+def _section(console: Console, title: str, findings: Sequence[HistoryFinding]) -> None:
+    if findings:
+        console.print(f"\n{title} ({len(findings)})", style="bold")
+        for finding in findings:
+            first, *others = render_finding(finding)
+            console.print(f"  {first}")
+            for line in others:
+                console.print(f"      {line}", style="dim")
+
+
+def _table(
+    console: Console, title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
+) -> None:
+    listed = [list(row) for row in rows]
+    if listed:
+        console.print(f"\n{title}" if title else "", style="bold")
+        console.print(render_table(list(header), listed))
+
+
+def _footer(console: Console, report: History) -> None:
+    console.print()
+    console.print(
+        f"{len(report.series)} series, {counted(len(report.plan_changes), 'plan change')}, "
+        f"tier {report.tier}, reference {report.reference}, {report.setup.get('gpu')}"
+    )
+    console.print(render_guarantee(report.guarantee))
+    for line in report.warnings:
+        console.print(f"Warning: {line}")
+    console.print(f"Reproduce: {report.command}")
+    console.print(
+        "All series and figures: --format json. How to read this: regress/docs/history.md"
+    )
