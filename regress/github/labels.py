@@ -11,7 +11,7 @@ from github.Repository import Repository
 
 from regress.github.client import name_of, spoken
 from regress.github.marks import Mark, Outcome
-from regress.model.bump import Given
+from regress.model.bump import ACCEPT_LABEL, RUN_LABEL, Given
 
 __all__ = ["ACCEPT", "AUTHORISE", "Right", "Setting", "judge_label", "load_setting"]
 
@@ -39,14 +39,14 @@ class Right:
 
 
 AUTHORISE: Final = Right(
-    "attention-gate-run",
+    RUN_LABEL,
     ("admin", "maintain", "write"),
     frozenset(Outcome),
     "the gate had looked at this commit",
 )
 """Lets the pins of a fork be measured; who may push can have them measured anyway."""
 ACCEPT: Final = Right(
-    "attention-regression-accepted",
+    ACCEPT_LABEL,
     ("admin", "maintain"),
     frozenset({Outcome.REGRESSED}),
     "the gate had found this commit to be a regression",

@@ -18,6 +18,7 @@ from github.Repository import Repository
 from regress.errors import ExitCode
 from regress.github.client import name_of, spoken
 from regress.model.bump import Bump
+from regress.model.ending import ACCEPTED_BY
 
 __all__ = ["CONTEXT", "Mark", "Outcome", "digest_of", "load_marks", "outcome_of", "write_mark"]
 
@@ -60,13 +61,17 @@ def outcome_of(code: ExitCode) -> Outcome:
 
 
 def load_marks(repository: Repository, sha: str, login: str) -> tuple[Mark, ...]:
-    """Return the marks on a commit that `login` set, newest first; others' do not count."""
+    """Return the marks on a commit that `login` set, newest first; others' do not count.
+
+    One that says that a verdict was accepted is left out: it is no verdict itself.
+    """
     with spoken(f"the statuses of {sha}"):
         return tuple(
             Mark(Outcome(status.state), status.created_at, found[1])
             for status in repository.get_commit(sha).get_statuses()
             if status.context == CONTEXT
             and name_of(status.creator) == login
+            and not (status.description or "").startswith(ACCEPTED_BY)
             and (found := _DIGEST.search(status.description or ""))
         )
 

@@ -7,7 +7,9 @@ from typing import Final
 import msgspec
 
 __all__ = [
+    "ACCEPT_LABEL",
     "BUMP_SCHEMA",
+    "RUN_LABEL",
     "Bump",
     "BumpCode",
     "BumpReason",
@@ -18,6 +20,10 @@ __all__ = [
 ]
 
 BUMP_SCHEMA: Final = 1
+RUN_LABEL: Final = "attention-gate-run"
+"""Lets the pins of a fork be measured."""
+ACCEPT_LABEL: Final = "attention-regression-accepted"
+"""Accepts what a commit was found to make worse."""
 _PIN: Final = re.compile(r"[a-z0-9-]+==[a-z0-9.+!]+")
 _SHA: Final = re.compile(r"[0-9a-f]{40}")
 

@@ -24,7 +24,7 @@ from regress.report.run_text import STAGE_HEADER, render_certainty, stage_rows
 from regress.report.view import View
 from regress.report.waived_text import accepted, render_acceptance, render_waiver_findings
 
-__all__ = ["render_check_markdown"]
+__all__ = ["detail_blocks", "render_check_markdown", "sureness"]
 
 _TITLES = ("case", "ratio", "time", "why")
 
@@ -34,17 +34,26 @@ def render_check_markdown(report: CheckReport, view: View) -> str:
     report = printable(report)
     blocks = (
         Block("", (), _headline(report)),
-        *_sections(report, view),
+        *detail_blocks(report, view),
+        Block("", (), _footer(report)),
+    )
+    return fit(blocks, LIMIT)
+
+
+def detail_blocks(
+    report: CheckReport, view: View, *, all_folded: bool = False
+) -> tuple[Block, ...]:
+    """Return all that stands between headline and footer; what fails is open unless told."""
+    return (
+        *_sections(report, view, all_folded=all_folded),
         *_waived(report, view),
-        *_listed("Waivers to look at", list(render_waiver_findings(report)), folded=False),
+        *_listed("Waivers to look at", list(render_waiver_findings(report)), folded=all_folded),
         *_information(report, view),
         *_listed("Not measured on either side", render_unmeasured(report)),
         *_listed("Warnings", report.warnings),
         _families(report),
         *_stages(report),
-        Block("", (), _footer(report)),
     )
-    return fit(blocks, LIMIT)
 
 
 def _headline(report: CheckReport) -> tuple[str, ...]:
@@ -58,12 +67,12 @@ def _headline(report: CheckReport) -> tuple[str, ...]:
     )
 
 
-def _sections(report: CheckReport, view: View) -> Iterator[Block]:
+def _sections(report: CheckReport, view: View, *, all_folded: bool) -> Iterator[Block]:
     """Yield what fails first and open, the rest folded."""
     for title, verdict in SECTIONS:
         found = section(report, verdict)
         if found and (verdict is not Verdict.SAME or view.everything):
-            folded = report.code_of(verdict) is not ExitCode.REGRESSION
+            folded = all_folded or report.code_of(verdict) is not ExitCode.REGRESSION
             yield _findings(f"{title} ({len(found)})", found, view, folded=folded)
 
 
@@ -124,5 +133,10 @@ def _stages(report: CheckReport) -> Iterator[Block]:
 
 
 def _footer(report: CheckReport) -> tuple[str, ...]:
-    told = " ".join((*render_certainty(report), *render_blindness(report)))
-    return (*((escaped(told), "") if told else ()), "Reproduce:", "", fenced(report.command))
+    told = sureness(report)
+    return (*((told, "") if told else ()), "Reproduce:", "", fenced(report.command))
+
+
+def sureness(report: CheckReport) -> str:
+    """Return how often such a report is wrong, and what noise can hide; empty if not known."""
+    return " ".join(map(escaped, (*render_certainty(report), *render_blindness(report))))

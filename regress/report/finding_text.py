@@ -7,13 +7,15 @@ from typing import Final
 from regress.model.finding import Change, Finding, Scalar
 from regress.report.view import View, render_ratio
 
-__all__ = ["render_evidence", "render_figures", "render_finding"]
+__all__ = ["FOLDED", "render_change", "render_evidence", "render_figures", "render_finding"]
 
-_FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items"})
+FOLDED: Final = frozenset({"padded_batch", "q_tile", "max_splits", "work_items"})
+"""Facts of a plan that follow from others."""
 _KERNELS: Final = "kernels"
 _LAUNCH: Final = re.compile(r"<<<.*?>>>")
 _LONGEST: Final = 70
 _LARGE: Final = 1e6
+_PLAIN: Final = View()
 
 
 def render_finding(finding: Finding, view: View) -> tuple[str, ...]:
@@ -45,11 +47,16 @@ def _facts(finding: Finding, view: View) -> Iterator[str]:
     if finding.measured and finding.measured.cycles:
         yield f"{render_ratio(finding.measured.cycles)} in SM cycles"
     changes = [c for c in finding.evidence if c.name != _KERNELS]
-    shown = [c for c in changes if view.everything or c.name not in _FOLDED]
+    shown = [c for c in changes if view.everything or c.name not in FOLDED]
     for change in shown:
-        yield f"{change.name} {_short(change.base, view)} -> {_short(change.head, view)}"
+        yield render_change(change, view)
     if len(shown) < len(changes):
         yield f"{len(changes) - len(shown)} more: --all"
+
+
+def render_change(change: Change, view: View = _PLAIN) -> str:
+    """Return a difference between the sides, e.g. `resolved_backend fa2 -> fa3`."""
+    return f"{change.name} {_short(change.base, view)} -> {_short(change.head, view)}"
 
 
 def _kernels_of(finding: Finding, view: View) -> Iterator[str]:

@@ -16,6 +16,9 @@ __all__ = ["LIMIT", "Block", "escaped", "fenced", "fit", "literal", "row", "tabl
 LIMIT: Final = 65_536
 """Characters in a comment on GitHub; counted here in bytes of UTF-8, which are never fewer."""
 
+REST: Final = "`--format json`"
+"""Where rows are that were cut."""
+
 _LONGEST: Final = 400
 _LONGEST_COMMAND: Final = 4_000
 _PLAIN: Final = re.compile(r"[\w@.,:;=+/%-][\w@.,:;=+/% -]*", re.ASCII)
@@ -42,12 +45,12 @@ def literal(text: str) -> str:
     return f"<code>{_MARKUP.sub(_entity, text)}</code>"
 
 
-def fenced(text: str) -> str:
-    """Return a command as a block of code that no backtick in it ends; cut if it is very long."""
+def fenced(text: str, language: str = "sh") -> str:
+    """Return text as a block of code that no backtick in it ends; cut if it is very long."""
     text = _cut(text, _LONGEST_COMMAND)
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}sh\n{text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _entity(found: re.Match[str]) -> str:
@@ -92,31 +95,32 @@ class Block:
     folded: bool = False
     noun: str = "row"
 
-    def render(self, shown: int) -> str:
+    def render(self, shown: int, rest: str = REST) -> str:
         """Return the block with its first `shown` rows, and how many more there are."""
         body = "\n".join((*self.head, *self.rows[:shown]))
         if shown < len(self.rows):
             more = counted(len(self.rows) - shown, f"more {self.noun}")
-            body += f"\n\n… {more}, cut to fit: `--format json` has all."
+            body += f"\n\n… {more}, cut to fit: {rest} has all."
         if self.folded:
             return f"<details><summary>{self.title}</summary>\n\n{body}\n\n</details>"
         return f"#### {self.title}\n\n{body}" if self.title else body
 
 
-def fit(blocks: Sequence[Block], limit: int = LIMIT) -> str:
+def fit(blocks: Sequence[Block], limit: int = LIMIT, rest: str = REST) -> str:
     """Return the blocks as one text below the limit; earlier blocks keep more of their rows.
 
-    What a block has beside its rows is never cut: whoever makes it keeps that short.
+    What a block has beside its rows is never cut: whoever makes it keeps that short. `rest` says
+    where rows are that were cut.
     """
     shown = [0] * len(blocks)
-    left = limit - sum(_size(block.render(0)) + len("\n\n") for block in blocks)
+    left = limit - sum(_size(block.render(0, rest)) + len("\n\n") for block in blocks)
     for number, block in enumerate(blocks):
         for line in block.rows:
             left -= _size(line) + len("\n")
             if left <= 0:
                 break
             shown[number] += 1
-    texts = (block.render(count) for block, count in zip(blocks, shown, strict=True))
+    texts = (block.render(count, rest) for block, count in zip(blocks, shown, strict=True))
     return "\n\n".join(texts) + "\n"
 
 

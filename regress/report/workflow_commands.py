@@ -11,8 +11,14 @@ __all__ = ["annotation", "harmless"]
 
 def harmless(text: str) -> str:
     """Return text for a log, with no command in any of its lines."""
-    lines = (escape(line).replace("##[", "## [") for line in text.splitlines())
-    return "".join(f"{' :' if line.lstrip().startswith('::') else ''}{line}\n" for line in lines)
+    return "".join(f"{_defused(line)}\n" for line in text.splitlines())
+
+
+def _defused(line: str) -> str:
+    """Return a line in which neither kind of command can be found."""
+    text = escape(line).replace("##[", "## [")
+    start = text.lstrip()
+    return f": {start[1:]}" if start.startswith("::") else text
 
 
 def annotation(level: str, title: str, message: str) -> str:
@@ -22,7 +28,7 @@ def annotation(level: str, title: str, message: str) -> str:
 
 def _data(text: str) -> str:
     """Escape what would end or alter a command's message; a line break stays one."""
-    lines = "\n".join(escape(line) for line in text.splitlines())
+    lines = "\n".join(map(_defused, text.splitlines()))
     return lines.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
