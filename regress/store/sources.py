@@ -16,6 +16,9 @@ from workloads.sources import SOURCES_SCHEMA, SourceFile, SourcesFile
 __all__ = ["SOURCES_FILE", "Sources", "load_sources"]
 
 SOURCES_FILE: Final = RECORDED / "sources.json"
+_SURROUNDINGS: Final = frozenset(
+    f"flashinfer/{name}" for name in ("utils.py", "jit/core.py", "jit/cpp_ext.py")
+)
 _REMEDY: Final = "make it again: python -m benchmarks sources DIR"
 
 
@@ -35,12 +38,16 @@ class Sources:
     pins: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     def changed(self, before: str, after: str) -> tuple[ChangedFile, ...] | None:
-        """Return the attention sources that differ between two stacks; None if one is unknown."""
+        """Return the attention sources that differ between two stacks; None if one is unknown.
+
+        Libraries of which no release is kept hold no attention kernel of FlashInfer.
+        """
         if before not in self.pins or after not in self.pins:
             return None
         found: list[ChangedFile] = []
         one, other = dict(self.pins[before]), dict(self.pins[after])
-        for library in one.keys() | other.keys():
+        kept = {name.partition("==")[0] for name in self.releases}
+        for library in kept & (one.keys() | other.keys()):
             if one.get(library) == other.get(library):
                 continue
             sides = [self.releases.get(f"{library}=={pins.get(library)}") for pins in (one, other)]
@@ -50,9 +57,12 @@ class Sources:
         return tuple(sorted(found, key=lambda file: file.path))
 
     def same(self, before: str, after: str) -> bool | None:
-        """Whether the attention sources of two stacks are identical; None if one is unknown."""
+        """Whether the attention sources of two stacks are identical; None if one is unknown.
+
+        What builds modules, and helpers of the whole library, may differ all the same.
+        """
         changed = self.changed(before, after)
-        return None if changed is None else not changed
+        return None if changed is None else all(f.path in _SURROUNDINGS for f in changed)
 
 
 def _differences(
@@ -92,8 +102,9 @@ def load_sources(
         msg = f"{path} is of schema {told.schema}, not {SOURCES_SCHEMA}: {_REMEDY}"
         raise UsageError(msg)
     stacks = load_published() if published is None else published
-    releases = {
-        name: {file: told.files[file][number] for file, number in held.items()}
-        for name, held in told.releases.items()
-    }
+    try:
+        releases = {name: told.of(name) for name in told.releases}
+    except (ValueError, IndexError) as error:
+        msg = f"{path} contradicts itself: {_REMEDY}"
+        raise UsageError(msg) from error
     return Sources(releases, {stack.tag: stack.pins for stack in stacks})
