@@ -15,6 +15,7 @@ from benchmarks import (
     ledger,
     prebuild,
     run_command,
+    sources_command,
     stacks_command,
     wheelhouse,
 )
@@ -27,6 +28,7 @@ COMMANDS: Final[tuple[ModuleType, ...]] = (
     run_command,
     prebuild,
     stacks_command,
+    sources_command,
     ledger,
     wheelhouse,
     export,
