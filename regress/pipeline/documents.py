@@ -6,6 +6,7 @@ from typing import Final
 
 from regress.config import load_config
 from regress.model.backends import BackendsReport
+from regress.model.bump import Bump
 from regress.model.explain import Explanation
 from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
@@ -89,6 +90,7 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         "step-cost.schema.json": render_schema(StepCostReport),
         "explain.schema.json": render_schema(Explanation),
         "trace.schema.json": render_schema(TraceSummary),
+        "bump.schema.json": render_schema(Bump),
     }
 
 

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from regress.model.backends import BackendsReport
+from regress.model.bump import Bump
 from regress.model.explain import Explanation
 from regress.model.history import History
 from regress.model.report import CheckReport
@@ -40,8 +41,8 @@ def render_json(report: _Report, _view: View | None = None) -> str:
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
-def render_schema(result: type[_Report]) -> str:
-    """Return the JSON Schema of a report."""
+def render_schema(result: type[_Report | Bump]) -> str:
+    """Return the JSON Schema of a report, or of what the gate's jobs pass on."""
     schema = {"$schema": _DIALECT, **msgspec.json.schema(result)}
     data = msgspec.json.encode(schema, order="deterministic")
     return msgspec.json.format(data, indent=1).decode() + "\n"
