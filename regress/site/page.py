@@ -87,7 +87,7 @@ def _environment() -> Environment:
         "cell_path": words.path_of_cell,
         "release_path": words.path_of_release,
         "data": as_json,
-        "sentence": lambda text: f"{text[:1].upper()}{text[1:]}",
+        "sentence": words.sentence,
     }
     return environment
 

@@ -10,13 +10,17 @@ from regress.counted import counted
 from regress.errors import NoDataError, UsageError
 from regress.model.calibration import Calibration
 from regress.model.cell import Observation
+from regress.model.history import History
 from regress.pipeline.ab.runs import is_whole
 from regress.pipeline.cells import index
+from regress.pipeline.history.history import history
 from regress.pipeline.noise import Index
-from regress.site.pairs import CellOutcome, Pair, judge_pairs
+from regress.pipeline.request import AUTO_TIER, Request
+from regress.site.pairs import Pair, judge_pairs
 from regress.site.releases import Release, releases_of
+from regress.site.steps import Step, steps_of
 from regress.store.calibration import load_calibration
-from regress.store.load import load_round
+from regress.store.intact import load_intact
 from regress.store.rounds import load_machine
 from regress.store.setup import Setup, comparable, setup
 from regress.store.stacks import load_published
@@ -53,6 +57,10 @@ class Subject:
         Median kernel time over those rounds, by stack and case.
     pairs
         Every stack against every earlier one, by (base, head).
+    history
+        Every change over all releases, with one error rate; None if there are no two releases.
+    steps
+        What it says of each release that has one before it.
     numbers
         A number for each round id, by which pages name rounds.
     warnings
@@ -73,6 +81,8 @@ class Subject:
     whole: Mapping[str, Index]
     times_us: Mapping[str, Mapping[Case, float]]
     pairs: Mapping[tuple[str, str], Pair]
+    history: History | None
+    steps: Mapping[str, Step]
     numbers: Mapping[str, int]
     calibration: Calibration | None
     warnings: tuple[str, ...]
@@ -95,23 +105,6 @@ class Subject:
         """Return what the whole rounds of a stack say of a case."""
         return self.whole.get(tag, {}).get(case, ())
 
-    def step(self, tag: str) -> Pair | None:
-        """Return a stack against the one before it, or None if there is none."""
-        previous = self.release(tag).previous
-        return self.pairs.get((previous, tag)) if previous else None
-
-    def best_before(self, tag: str, case: Case) -> tuple[str, CellOutcome] | None:
-        """Return the fastest earlier stack of the same libraries, and what is said against it."""
-        ours = self.release(tag).libraries
-        earlier = (r for r in self.measured if r.libraries == ours and (r.tag, tag) in self.pairs)
-        times = [(self.time_us(r.tag, case), r.tag) for r in earlier]
-        known = [(time, name) for time, name in times if time is not None]
-        if not known:
-            return None
-        best = min(known)[1]
-        outcome = self.pairs[best, tag].cells.get(case)
-        return (best, outcome) if outcome else None
-
 
 def load_subject(
     roots: Sequence[Path], machine: str | None, source: str, config: Config
@@ -125,8 +118,9 @@ def load_subject(
     NoDataError
         If there is no round.
     """
-    tree, damaged = _intact(scan(roots))
+    tree = scan(roots)
     name = _machine(tree, machine)
+    tree, damaged = _intact(tree, name)
     loaded = load_machine(tree, name)
     every = [r for rounds in loaded.rounds.values() for r in rounds]
     if not every:
@@ -141,6 +135,7 @@ def load_subject(
     seen = {tag: index(rounds) for tag, rounds in alike.items() if rounds}
     measured = [release for release in releases if release.rounds]
     noise = calibration.noise if calibration else {}
+    told = _history(roots, name, source, config)
     return Subject(
         source=source,
         machine=name,
@@ -154,6 +149,8 @@ def load_subject(
         whole=whole,
         times_us={tag: _medians(found) for tag, found in whole.items()},
         pairs=judge_pairs(measured, whole, noise, config),
+        history=told,
+        steps=steps_of(told) if told else {},
         numbers=_numbers(alike),
         calibration=calibration,
         warnings=(*loaded.warnings, *_aside(loaded.rounds, alike)),
@@ -173,21 +170,24 @@ def _medians(found: Index) -> dict[Case, float]:
     return {case: median(known) for case, known in times.items() if known}
 
 
-def _intact(tree: Tree) -> tuple[Tree, tuple[str, ...]]:
-    """Leave out the files that cannot be read, and say why."""
-    damaged, files = [], {}
-    for key, paths in tree.files.items():
-        kept = []
-        for path in paths:
-            try:
-                load_round(path)
-            except UsageError as error:
-                damaged.append(str(error))
-            else:
-                kept.append(path)
-        if kept:
-            files[key] = tuple(kept)
-    return replace(tree, files=files), tuple(damaged)
+def _intact(tree: Tree, machine: str) -> tuple[Tree, tuple[str, ...]]:
+    """Leave out the files that cannot be used, and say why."""
+    damaged = load_intact(tree, machine).damaged
+    unfit = {file.path for file in damaged}
+    left = {
+        key: tuple(path for path in paths if str(path) not in unfit)
+        for key, paths in tree.files.items()
+    }
+    files = {key: paths for key, paths in left.items() if paths}
+    return replace(tree, files=files), tuple(file.problem for file in damaged)
+
+
+def _history(roots: Sequence[Path], machine: str, source: str, config: Config) -> History | None:
+    command = f"python -m regress history {source}".strip()
+    try:
+        return history(Request(tuple(roots), machine, AUTO_TIER, None, command), config)
+    except NoDataError:
+        return None
 
 
 def _machine(tree: Tree, wanted: str | None) -> str:

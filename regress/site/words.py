@@ -17,6 +17,7 @@ __all__ = [
     "path_of_cell",
     "path_of_release",
     "percent",
+    "sentence",
     "spread_words",
     "times",
     "us",
@@ -66,6 +67,11 @@ def interval(ratio: Ratio | None) -> str:
 def percent(share: float) -> str:
     """Return a share in percent, with two digits that count."""
     return f"{share * 100:.2g} %"
+
+
+def sentence(text: str) -> str:
+    """Return the text with a capital and a full stop; long names of error messages stay."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
 def spread_words(distribution: str) -> str:

@@ -10,9 +10,11 @@ from regress.errors import UsageError
 from regress.output import write_file
 from regress.pipeline.ab.runs import is_whole
 from regress.site.page import Page, as_json, render
+from regress.site.pages.asv import asv_pages
 from regress.site.pages.cell import cell_pages
 from regress.site.pages.claims import claims_pages
 from regress.site.pages.compare import compare_data, compare_pages
+from regress.site.pages.findings import feed, finding_pages
 from regress.site.pages.overview import overview_pages
 from regress.site.pages.regret import regret_pages
 from regress.site.pages.release import release_pages
@@ -45,14 +47,17 @@ _PAGES: Final = (
     threshold_pages,
     roofline_pages,
     claims_pages,
+    finding_pages,
 )
 
 
-def write_site(subject: Subject, folder: Path, *, asv: bool = False) -> int:
+def write_site(subject: Subject, folder: Path, *, url: str = "", asv: bool = False) -> int:
     """Write every page under a folder and return how many.
 
     Parameters
     ----------
+    url
+        Where the site is going to be served, for the feed; empty if that is not known.
     asv
         Whether asv's own site is linked to.
 
@@ -63,7 +68,7 @@ def write_site(subject: Subject, folder: Path, *, asv: bool = False) -> int:
     """
     shared = _shared(subject, asv=asv)
     written = 0
-    for page in _pages(subject):
+    for page in _pages(subject, asv=asv):
         _write(render(page, shared), folder / page.path)
         written += 1
     for path, name, value in (
@@ -71,13 +76,15 @@ def write_site(subject: Subject, folder: Path, *, asv: bool = False) -> int:
         *compare_data(subject),
     ):
         _write(f"(window.SITE??={{}})[{as_json(name)}]={as_json(value)};\n", folder / path)
+    _write(feed(subject, url), folder / "findings.atom")
     for name in _ASSETS:
         _copy(_HERE / name, folder / "assets" / Path(name).name)
     return written
 
 
-def _pages(subject: Subject) -> Iterator[Page]:
-    return chain.from_iterable(make(subject) for make in _PAGES)
+def _pages(subject: Subject, *, asv: bool) -> Iterator[Page]:
+    kinds = (*_PAGES, asv_pages) if asv else _PAGES
+    return chain.from_iterable(make(subject) for make in kinds)
 
 
 def _rounds(subject: Subject) -> Iterator[tuple[str, ...]]:

@@ -15,6 +15,10 @@ button.addEventListener("click", () => {
   }
 });
 
+// On a phone the pages' names scroll sideways: the current one is brought into view.
+const current = document.querySelector("nav [aria-current]");
+if (current) current.parentNode.scrollLeft = current.offsetLeft - current.parentNode.offsetLeft - 16;
+
 for (const input of document.querySelectorAll("[data-filter]")) {
   const rows = [...document.querySelectorAll(`#${input.dataset.filter} tbody tr`)];
   const texts = rows.map((row) => row.textContent.toLowerCase());

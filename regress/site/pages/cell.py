@@ -11,8 +11,8 @@ import msgspec
 from regress.model.cell import Observation
 from regress.model.verdict import Verdict
 from regress.site.page import Page
-from regress.site.pairs import CellOutcome
 from regress.site.releases import Release
+from regress.site.steps import CellStep
 from regress.site.subject import Subject
 from regress.site.words import layout_of, path_of_cell, workload_words
 from workloads.backend import Layout
@@ -43,7 +43,7 @@ class _Row:
     sm_mhz: float | None
     plan_us: float | None
     lost: tuple[tuple[str, int], ...]
-    outcome: CellOutcome | None
+    outcome: CellStep | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _pair(subject: Subject) -> str:
 def _rows(subject: Subject, case: Case) -> Iterator[_Row]:
     for release in subject.measured:
         seen = subject.observations(release.tag, case)
-        step = subject.step(release.tag)
+        step = subject.steps.get(release.tag)
         clocks = [mhz for o in seen for mhz in o.record.sm_mhz]
         plans = [o.record.plan_time_us for o in seen if o.record.plan_time_us is not None]
         yield _Row(
@@ -196,7 +196,7 @@ def _siblings(subject: Subject, case: Case) -> list[tuple[Case, float | None, bo
 
 
 def _listed(subject: Subject) -> Iterator[dict[str, object]]:
-    steps = [step for r in subject.measured if (step := subject.step(r.tag))]
+    steps = [subject.steps[r.tag] for r in subject.measured if r.tag in subject.steps]
     for case, family in subject.families.items():
         known = [r.tag for r in subject.measured if subject.time_us(r.tag, case) is not None]
         outcomes = [step.cells[case] for step in steps if case in step.cells]

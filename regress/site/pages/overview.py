@@ -9,8 +9,8 @@ from regress.pipeline.calibrate.quote import error_rate_of
 from regress.pipeline.year import year_of
 from regress.site.page import Page
 from regress.site.releases import Release
+from regress.site.steps import Step
 from regress.site.subject import Subject
-from regress.site.summary import Summary, against_best, summary
 from regress.site.words import path_of_cell
 from workloads import catalog
 
@@ -24,8 +24,7 @@ _LIBRARY: Final = "flashinfer-python"
 class _Row:
     release: Release
     changed: tuple[tuple[str, str, str], ...]
-    step: Summary | None
-    best: Summary | None
+    step: Step | None
 
 
 def overview_pages(subject: Subject) -> Iterator[Page]:
@@ -40,6 +39,7 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
         {
             "rows": rows,
             "newest": next((row for row in rows if row.step), None),
+            "history": subject.history,
             "rate": _rate(subject),
             "calibration": subject.calibration,
             "cells": len(subject.families),
@@ -68,13 +68,8 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
 
 def _row(subject: Subject, release: Release) -> _Row:
     before = subject.release(release.previous) if release.previous else None
-    step = subject.step(release.tag)
-    return _Row(
-        release,
-        release.changed(before) if before else (),
-        summary(step.cells) if step else None,
-        summary(against_best(subject, release.tag).cells),
-    )
+    changed = release.changed(before) if before else ()
+    return _Row(release, changed, subject.steps.get(release.tag))
 
 
 def _rate(subject: Subject) -> ErrorRate | None:

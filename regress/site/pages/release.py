@@ -1,16 +1,14 @@
 """A page for each measured stack: what changed, what is behind, what could not be measured."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from regress.model.finding import Finding
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.pipeline.ab.runs import is_whole
 from regress.site.page import Page
-from regress.site.pairs import CellOutcome
 from regress.site.releases import Release
+from regress.site.steps import CellStep, Step
 from regress.site.subject import Subject
-from regress.site.summary import AgainstBest, against_best, summary
 from regress.site.words import path_of_cell, path_of_release
 from workloads.record import Case
 
@@ -29,9 +27,8 @@ def release_pages(subject: Subject) -> Iterator[Page]:
 def _page(
     subject: Subject, release: Release, beside: tuple[Release | None, Release | None]
 ) -> Page:
-    step = subject.step(release.tag)
-    best = against_best(subject, release.tag)
-    previous = subject.release(release.previous) if release.previous else None
+    step = subject.steps.get(release.tag)
+    previous = subject.release(step.base) if step else None
     judge = f"python -m regress check {release.previous} {release.tag} {subject.source}"
     return Page(
         path_of_release(release.tag),
@@ -42,38 +39,36 @@ def _page(
             "beside": beside,
             "pins_changed": release.changed(previous) if previous else (),
             "step": step,
-            "told": summary(step.cells) if step else None,
-            "told_best": summary(best.cells),
-            "changed": [*_changed(step.cells)] if step else [],
-            "behind": [*_behind(best)],
+            "history": subject.history,
+            "changed": [*_changed(step)] if step else [],
+            "behind": [*_behind(subject, release.tag, step)] if step else [],
+            "time_us": subject.time_us,
             "lost": [*_lost(subject, release.tag)],
             "rounds": subject.rounds[release.tag],
             "is_whole": is_whole,
             "judge": judge.strip(),
-            "ratios": [*_ratios(subject, step.cells)] if step else [],
+            "ratios": [*_ratios(subject, step)] if step else [],
         },
     )
 
 
-def _changed(
-    cells: Mapping[Case, CellOutcome],
-) -> Iterator[tuple[Case, CellOutcome, Finding | None]]:
-    """Yield what is not SAME, worst first, with the finding that says so."""
-    for case, cell in sorted(cells.items(), key=lambda item: _rank(item[1])):
-        if cell.verdict is not Verdict.SAME:
-            telling = (f for f in cell.findings if f.verdict is cell.verdict)
-            yield case, cell, next(telling, None)
+def _changed(step: Step) -> Iterator[tuple[Case, CellStep]]:
+    """Yield what is not SAME, worst first."""
+    told = ((c, cell) for c, cell in step.cells.items() if cell.verdict is not Verdict.SAME)
+    yield from sorted(told, key=lambda item: _rank(item[1]))
 
 
-def _rank(cell: CellOutcome) -> tuple[int, float]:
-    return WORST_FIRST.index(cell.verdict), -(cell.ratio or 0)
+def _rank(cell: CellStep) -> tuple[int, float]:
+    return WORST_FIRST.index(cell.verdict), -(cell.estimate or 0)
 
 
-def _behind(best: AgainstBest) -> Iterator[tuple[Case, CellOutcome, str]]:
-    """Yield the cells that are shown slower than under their fastest earlier stack."""
-    slower = [(c, cell) for c, cell in best.cells.items() if cell.verdict is Verdict.REGRESSION]
-    for case, cell in sorted(slower, key=lambda item: _rank(item[1])):
-        yield case, cell, best.best[case]
+def _behind(
+    subject: Subject, tag: str, step: Step
+) -> Iterator[tuple[Case, str, float | None, float | None]]:
+    """Yield (case, slower since, median before that, median now) of what is behind its best."""
+    for case, since in step.behind.items():
+        last_good = subject.steps[since].base
+        yield case, since, subject.time_us(last_good, case), subject.time_us(tag, case)
 
 
 def _lost(subject: Subject, tag: str) -> Iterator[tuple[str, list[Case]]]:
@@ -88,15 +83,15 @@ def _lost(subject: Subject, tag: str) -> Iterator[tuple[str, list[Case]]]:
     yield from sorted(why.items(), key=lambda item: -len(item[1]))
 
 
-def _ratios(subject: Subject, cells: Mapping[Case, CellOutcome]) -> Iterator[list[object]]:
+def _ratios(subject: Subject, step: Step) -> Iterator[list[object]]:
     """Yield what the picture of a comparison shows of each cell that has a ratio."""
-    for case, cell in cells.items():
-        if cell.ratio is not None:
+    for case, cell in step.cells.items():
+        if cell.estimate is not None:
             yield [
                 subject.families[case],
                 case.workload,
                 case.backend,
                 cell.verdict,
-                round(cell.ratio, 4),
+                round(cell.estimate, 4),
                 path_of_cell(case),
             ]

@@ -1,0 +1,79 @@
+"""The findings: every change over the releases with its cause, as a page and as a feed."""
+
+from collections.abc import Iterator
+from xml.etree import ElementTree as ET
+
+from regress.model.history import HistoryFinding
+from regress.site.page import Page
+from regress.site.subject import Subject
+from regress.site.words import sentence, times
+
+__all__ = ["feed", "finding_pages"]
+
+_ATOM = "http://www.w3.org/2005/Atom"
+
+
+def finding_pages(subject: Subject) -> Iterator[Page]:
+    """Yield the page."""
+    told = subject.history
+    findings = told.findings if told else ()
+    yield Page(
+        "findings.html",
+        "findings.html",
+        "Findings",
+        {
+            "history": told,
+            "standing": [f for f in findings if _bad(f) and f.standing],
+            "over": [f for f in findings if _bad(f) and not f.standing],
+            "better": [f for f in findings if not _bad(f)],
+        },
+    )
+
+
+def _bad(finding: HistoryFinding) -> bool:
+    return finding.verdict not in {"IMPROVEMENT", "NEW"}
+
+
+def feed(subject: Subject, url: str) -> str:
+    """Return the findings as an Atom feed (RFC 4287), newest release first.
+
+    Parameters
+    ----------
+    url
+        Where the site is served, ending in `/`; empty if that is not known, links are relative
+        then.
+    """
+    ET.register_namespace("", _ATOM)
+    days = {release.tag: release.released for release in subject.releases}
+    findings = subject.history.findings if subject.history else ()
+    newest = sorted(findings, key=lambda f: days[f.first_bad], reverse=True)
+    root = ET.Element(f"{{{_ATOM}}}feed")
+    _add(root, "title", f"attention-regress on {subject.machine}: findings")
+    _add(root, "id", f"urn:attention-regress:{subject.machine}")
+    _add(root, "updated", days[newest[0].first_bad] if newest else subject.measured[-1].released)
+    _add(root, "link", rel="self", href=f"{url}findings.atom")
+    _add(root, "link", rel="alternate", href=f"{url}findings.html")
+    author = _add(root, "author")
+    _add(author, "name", "attention-regress")
+    for finding in newest:
+        _entry(root, subject.machine, finding, days[finding.first_bad], url)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _entry(root: ET.Element, machine: str, finding: HistoryFinding, day: str, url: str) -> None:
+    entry = _add(root, "entry")
+    size = f", {times(finding.size)}" if finding.size is not None else ""
+    cells = f"{len(finding.cases)} cells{size}"
+    _add(entry, "title", f"{finding.verdict} in {finding.first_bad}: {cells}")
+    _add(entry, "id", f"urn:attention-regress:{machine}:{finding.id}")
+    _add(entry, "updated", day)
+    _add(entry, "link", rel="alternate", href=f"{url}findings.html#{finding.id}")
+    cause = () if finding.cause.summary in finding.reason else (sentence(finding.cause.summary),)
+    _add(entry, "summary", " ".join((sentence(finding.reason), *cause, finding.reproduce)))
+
+
+def _add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:
+    made = ET.SubElement(parent, f"{{{_ATOM}}}{name}", attributes)
+    made.text = text or None
+    return made
