@@ -10,6 +10,7 @@ import msgspec
 from regress.counted import counted
 from regress.model.cause import Cause, ChangedFile
 from regress.model.finding import Change, Metric, Scalar
+from regress.model.history import Drift, Step
 from regress.store.columns import Ran
 from regress.store.sources import Sources
 from workloads.record import Case, Facts
@@ -107,11 +108,16 @@ def _path(case: Case, ran: Ran | None) -> str:
 
 
 def cause_of(
-    signature: Signature, evidence: tuple[Change, ...], sources: Sources, pair: tuple[str, str]
+    signature: Signature, step: Step | Drift, sources: Sources, pair: tuple[str, str]
 ) -> Cause:
-    """Put the cause into words, with the files that differ."""
+    """Put the cause into words, with the files that differ; `step` is the largest of its kind."""
     changed = sources.changed(*pair)
-    files = _ordered(changed or (), signature.detail)
+    evidence = step.evidence if isinstance(step, Step) else ()
+    phase = step.series.case.workload.partition("-")[0]
+    # Which kernel runs is decided in Python; what it does, in its sources.
+    chooses = (f"{phase}.py", "utils.py")
+    words = [word for part in signature.detail.split() for word in _PATHS.get(part, ())]
+    files = _ordered(changed or (), chooses if signature.sort is Sort.BACKEND else words)
     told = _told(signature, evidence)
     explained = signature.sort not in {Sort.UNKNOWN, Sort.NOTHING}
     return Cause(f"{told}; {_sources_told(changed, files)}", explained, evidence, files)
@@ -120,7 +126,7 @@ def cause_of(
 def coverage_cause(why: str, sources: Sources, pair: tuple[str, str]) -> Cause:
     """Return the cause of a case that was lost or appeared: what was said of it."""
     changed = sources.changed(*pair)
-    return Cause(why, explained=True, evidence=(), files=_ordered(changed or (), ""))
+    return Cause(why, explained=True, evidence=(), files=_ordered(changed or (), ()))
 
 
 def _told(signature: Signature, evidence: Sequence[Change]) -> str:
@@ -168,12 +174,11 @@ def _named(file: ChangedFile) -> str:
     return f"{name} ({functions})" if functions else f"{name} ({file.change})"
 
 
-def _ordered(files: Sequence[ChangedFile], detail: str) -> tuple[ChangedFile, ...]:
-    """Return the files with those of the affected path first."""
-    words = [word for part in detail.split() for word in _PATHS.get(part, ())]
+def _ordered(files: Sequence[ChangedFile], words: Sequence[str]) -> tuple[ChangedFile, ...]:
+    """Return the files, first those whose path holds the first of these words, and so on."""
 
-    def rank(file: ChangedFile) -> tuple[bool, bool, str]:
-        fitting = any(word in file.path for word in words)
-        return not fitting, not file.functions, file.path
+    def rank(file: ChangedFile) -> tuple[int, bool, str]:
+        fitting = [n for n, word in enumerate(words) if word in file.path]
+        return min(fitting, default=len(words)), not file.functions, file.path
 
     return tuple(sorted(files, key=rank))

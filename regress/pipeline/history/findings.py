@@ -197,8 +197,7 @@ def _finding(
     step, pair = worst.change, worst.pair
     metric = step.series.metric
     kind = Kind.STEP if isinstance(step, Step) else Kind.DRIFT
-    sides = step.evidence if isinstance(step, Step) else ()
-    cause = cause_of(worst.signature, sides, sources, pair)
+    cause = cause_of(worst.signature, step, sources, pair)
     ends = [told.end for told in group if told.end is not None]
     standing = len(ends) < len(group)
     ratios = sorted(told.change.ratio.estimate for told in group)

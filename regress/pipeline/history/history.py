@@ -35,8 +35,9 @@ from regress.pipeline.history.lines import Ranges, build_lines, build_ranges
 from regress.pipeline.history.series import releases_of, series_of, with_coverage
 from regress.pipeline.request import AUTO_TIER, BY_DEFAULT, Request
 from regress.stats.segments import MISSING, can_segment
+from regress.store.cache import load_cached
 from regress.store.columns import join_sheets
-from regress.store.intact import Intact, load_intact
+from regress.store.intact import Intact
 from regress.store.sources import Sources, load_sources
 from regress.store.stacks import load_published
 from regress.store.tree import Tree, load_known_tags, scan
@@ -67,7 +68,7 @@ def history(request: Request, config: Config, since: str | None = None) -> Histo
     """
     tree = scan(request.roots)
     machine = _machine(tree, request.machine)
-    intact = load_intact(tree, machine)
+    intact = load_cached(tree, machine)
     if not intact.sheets and intact.damaged:
         msg = f"no round file of {machine} is intact, e.g. {intact.damaged[0].problem}"
         raise UsageError(msg)
