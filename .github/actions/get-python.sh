@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Name a Python that can run the suite, as the output `path` of this step.
 # ATTN_PYTHON, set on a runner, has all requirements: nothing is installed, no network is needed.
-# Otherwise they go into a fresh environment, which sees torch if the host's python3 has it.
+# Otherwise they go, with EXTRAS of this project, into a fresh environment, which sees torch if the
+# host's python3 has it.
 set -euo pipefail
 suite=$(cd "$(dirname "$0")/../.." && pwd)
 python=${ATTN_PYTHON:-}
@@ -14,7 +15,7 @@ if [[ -z $python ]]; then
     echo "$host" > "$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/host.pth"
   fi
   "$python" -m pip install --quiet --disable-pip-version-check \
-    --constraint "$suite/requirements.lock" --editable "$suite[github]"
+    --constraint "$suite/requirements.lock" --editable "$suite[${EXTRAS:-github}]"
 elif ! "$python" -c 'import importlib.util as u
 assert all(map(u.find_spec, ("asv", "github", "msgspec")))' 2> /dev/null; then
   echo "::error::ATTN_PYTHON=$python lacks requirements of this suite: install them, or unset it."

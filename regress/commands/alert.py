@@ -38,7 +38,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help='list of those that measure, e.g. ["h200"]',
     )
     option("--since", type=moment, required=True, metavar="TIME", help="when tonight began")
-    option("--needs", type=Path, metavar="FILE", help="GitHub's context `needs` as JSON")
+    option(
+        "--needs",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="GitHub's context `needs` as JSON; may be given several times",
+    )
     option(
         "--log", action="append", type=Path, default=[], metavar="FILE", help="quoted if it failed"
     )
@@ -86,7 +93,7 @@ def _run(options: argparse.Namespace) -> ExitCode:
         options.since,
         datetime.now(UTC),
         options.within_days,
-        load_needs(options.needs) if options.needs else {},
+        {job: result for path in options.needs for job, result in load_needs(path).items()},
         tuple(line for path in options.log for line in _quoted(path)),
         tuple(options.history),
     )

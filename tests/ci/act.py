@@ -55,11 +55,14 @@ class Runner:
         Copy of this suite that jobs get.
     env
         Environment of the runner.
+    variables
+        Variables of the repository.
     """
 
     folder: Path
     suite: Path
     env: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("head", "artifacts", "home"):
@@ -107,6 +110,8 @@ class Runner:
             command += ["--local-repository", replaced]
         for key, value in {**self.env, "STAND_INS": str(self.folder)}.items():
             command += ["--env", f"{key}={value}"]
+        for key, value in self.variables.items():
+            command += ["--var", f"{key}={value}"]
         return command
 
     def _environment(self) -> dict[str, str]:

@@ -92,6 +92,7 @@ def _alert(
         tuple(line for report in reports for line in _lines(report)),
         " ".join(words),
         tuple(report.head for report in reports),
+        f"{machine}/index.html",
     )
 
 

@@ -72,7 +72,7 @@ def _alert(history: History, finding: HistoryFinding, prefix: str) -> Alert:
         tuple(_evidence(finding)),
         finding.reproduce,
         (finding.last_good, finding.first_bad),
-        "findings.html",
+        f"{history.machine}/findings.html",
     )
 
 

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# One machine's night: is it fit, the newest stack again, then what is missing.
+set -euo pipefail
+mkdir -p measured .asv/rounds
+main() {
+  local code=0 means=() again
+  if [[ -n ${ATTN_REPLAY:-} ]]; then
+    echo "::notice::Replayed from rounds in $ATTN_REPLAY: nothing was measured here."
+    touch .asv/began
+    cp -r "$ATTN_REPLAY/$ATTN_MACHINE" .asv/rounds/
+    return
+  fi
+  cp night/stacks.toml benchmarks/stacks.toml
+  cp -a night/rounds/. .asv/rounds/
+  touch .asv/began
+  [[ ! -d modules ]] || means=(--modules modules)
+  read -ra again <<< "$AGAIN"
+  "$PYTHON" -m benchmarks doctor "${again[@]}" "${means[@]}" --json measured/doctor.json
+  "$PYTHON" -m benchmarks run "${again[@]}" --tier gate --rounds 5 "${means[@]}" || code=$?
+  "$PYTHON" -m benchmarks backfill --tier gate --rounds 5 --reference "$REFERENCE" \
+    --budget-s "$BUDGET_S" "${means[@]}" || code=$?
+  return "$code"
+}
+main 2>&1 | tee measured/log.txt
