@@ -30,8 +30,12 @@ def settle(bump: Bump, measured: Measured) -> Settled:
 
 
 def _measured(measured: Measured) -> Settled:
-    if measured.report:
-        codes = (measured.report.exit_code, *((measured.code,) if measured.code else ()))
+    report = measured.report
+    if report:
+        # What it says of the whole must not be better than what it says of a case.
+        codes = [report.exit_code, *(report.code_of(cell.verdict) for cell in report.cells)]
+        codes += [measured.code] if measured.code else []
+        codes += [] if report.cells else [ExitCode.NO_DATA]
         return Settled(Ending.JUDGED, worst(codes))
     if measured.code is ExitCode.USAGE:
         return Settled(Ending.STOPPED, ExitCode.USAGE)

@@ -18,9 +18,9 @@ ALIASES: Final = {
 """Other names that arguments use: `X_VERSION` is the version of the library or alias `x`."""
 
 _SETS: Final = re.compile(r"\s*(?:ARG|ENV)\s+(.*)", re.IGNORECASE)
-_VALUE: Final = re.compile(r"""(\w+)=("[^"]*"|'[^']*'|\S*)""")
+_VALUE: Final = re.compile(r"""(?<!\w)(\w{1,80})=("[^"]*"|'[^']*'|\S*)""")
 _INSTALLS: Final = re.compile(
-    r"""(?<![\w.$-])([A-Za-z][\w.-]*)(?:\[[^\]]*\])?={2,3}([^\s"';|&,\\]+)"""
+    r"""(?<![\w.$-])([A-Za-z][\w.-]*)(?:\[[^\]]{0,80}\])?={2,3}([^\s"';|&,\\]+)"""
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from packaging.markers import Marker
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
 from regress.pins.pin import Pin, exact, library_of, version_asked
 
@@ -31,16 +31,23 @@ def parse_requirement(text: str, file: str) -> Pin | None:
         return None
     try:
         requirement = Requirement(text)
-    except InvalidRequirement:
+        here = requirement.marker is None or applies(requirement.marker)
+    except (ValueError, RecursionError):
         return Pin(library, file, text, wrong=True)
-    if requirement.marker and not applies(requirement.marker):
+    if not here:
         return None
     version = None if requirement.url else version_asked(list(requirement.specifier))
     return Pin(library, file, text) if version is None else exact(library, file, version, text)
 
 
 def applies(marker: Marker) -> bool:
-    """Whether a marker holds where libraries are measured: Linux on x86_64."""
+    """Whether a marker holds where libraries are measured: Linux on x86_64.
+
+    Raises
+    ------
+    ValueError
+        If it compares what cannot be compared.
+    """
     return marker.evaluate(dict(_GATED_ON))
 
 

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from packaging.markers import InvalidMarker, Marker
+from packaging.markers import Marker
 
 from regress.pins.pin import Pin, PinFileError, exact, library_of
 from regress.pins.requirement import applies, parse_requirement
@@ -84,7 +84,7 @@ def _wanted(package: dict[str, Any]) -> bool:
     markers = [*_strings(package.get("resolution-markers")), *_strings([package.get("marker")])]
     try:
         return not markers or any(applies(Marker(text)) for text in markers)
-    except InvalidMarker:
+    except (ValueError, RecursionError):
         return True
 
 

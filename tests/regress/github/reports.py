@@ -68,7 +68,7 @@ def report(counts: dict[Verdict, int], code: ExitCode, **fields: object) -> Chec
         "setup": {"gpu": "NVIDIA H200", "driver": "580", "torch": "2.11.0"},
         "tier": "gate",
         "command": "python -m regress ab v0.6.0 v0.6.1 --tier gate",
-        "verdict": next(iter(counts)),
+        "verdict": next(iter(counts), Verdict.NO_DATA),
         "exit_code": code,
         "cells": cells,
         "findings": findings,

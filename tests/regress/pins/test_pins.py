@@ -49,6 +49,8 @@ def test_libraries_are_those_that_backends_need() -> None:
         ("flashinfer-python==0.6.x", "wrong: flashinfer-python==0.6.x"),
         ("flashinfer-python==$(id)", "wrong: flashinfer-python==$(id)"),
         ("flashinfer-python==0.6.1;id", "wrong: flashinfer-python==0.6.1;id"),
+        ("flashinfer-python==1; os_name ~= '1'", "wrong: flashinfer-python==1; os_name ~= '1'"),
+        ("flashinfer-python==1; x == 'y'", "wrong: flashinfer-python==1; x == 'y'"),
         ("flashinfer-python===a b", "wrong: flashinfer-python===a b"),
         ("flashinfer-python==" + "1." * 40 + "1", "wrong: flashinfer-python==" + "1." * 40 + "1"),
     ],
@@ -56,6 +58,14 @@ def test_libraries_are_those_that_backends_need() -> None:
 def test_requirement_lines(line: str, version: str) -> None:
     """Only one exact version counts; names are normalised, versions canonical, the rest shown."""
     assert told(line) == [(FLASHINFER, version)]
+
+
+def test_lines_made_to_be_slow_or_deep() -> None:
+    """A stranger's line costs no more than its length, and what is too deep is wrong."""
+    deep = f"flashinfer-python==1; {'(' * 20_000}"
+    assert told(deep) == [(FLASHINFER, f"wrong: {deep}")]
+    for line in ("ARG " + "a" * 400_000, "RUN " + "a[" * 200_000, "RUN " + "a" * 400_000):
+        assert told(line, "Dockerfile") == []
 
 
 def test_other_lines_are_left_aside() -> None:
