@@ -1,7 +1,9 @@
 """One stack on several nights, from made-up rounds: what changed then is the host."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -11,8 +13,10 @@ from regress.cli import main
 from regress.errors import ExitCode, NoDataError
 from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
-from regress.pipeline.nights import check_nights
+from regress.pipeline.nights import check_nights, start_of
 from regress.pipeline.request import Request
+from regress.store.load import load_round
+from regress.store.tree import RECORDED
 from tests.regress.builders import CASE, CONFIG, MACHINE, rounds_of, write_rounds
 from workloads.record import Design, Round
 
@@ -131,3 +135,24 @@ def test_a_time_is_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
         main(["check", "v1", "v1", "--since", "yesterday"])
     assert caught.value.code == 2
     assert "'yesterday' is no time in ISO 8601" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tag", ["v0.6.0", "v0.6.1"])
+def test_recorded_campaigns_of_one_stack_are_alike(tag: str, tmp_path: Path) -> None:
+    """The first four campaigns of 5 rounds or more, on three cards: every case of every pair."""
+    names = ("20261129-h200", "20261129-gate-a", "20261129-gate-b", "20261129-gate-c")
+    paths: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted((RECORDED / "h200" / tag).iterdir()):
+        found = load_round(path)
+        if found.tier in {"gate", "nightly"}:
+            paths[found.campaign].append(path)
+    for number, pair in enumerate(combinations(names, 2)):
+        folder = tmp_path / str(number) / "h200" / tag
+        folder.mkdir(parents=True)
+        for path in (path for name in pair for path in paths[name]):
+            (folder / path.name).symlink_to(path)
+        began = start_of(load_round(paths[pair[1]][0]))
+        request = Request((tmp_path / str(number),), None, "gate", None, "command")
+        report = check_nights(tag, began, request, CONFIG)
+        assert {cell.verdict for cell in report.cells} == {Verdict.SAME}
+        assert len(report.cells) == 72
