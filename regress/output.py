@@ -8,7 +8,14 @@ from pathlib import Path
 
 from regress.errors import UsageError
 
-__all__ = ["complain", "speak_any_character", "stdout_is_terminal", "write_file", "write_stdout"]
+__all__ = [
+    "append_file",
+    "complain",
+    "speak_any_character",
+    "stdout_is_terminal",
+    "write_file",
+    "write_stdout",
+]
 
 
 def speak_any_character() -> None:
@@ -71,6 +78,22 @@ def write_file(content: str | bytes, path: Path) -> None:
             path.write_bytes(data)
         else:
             _replace(path.resolve(), data)
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise UsageError(msg) from error
+
+
+def append_file(text: str, path: Path) -> None:
+    """Append to a file that others write to, too, such as the outputs of a job.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written.
+    """
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise UsageError(msg) from error

@@ -8,7 +8,7 @@ import msgspec
 from regress.commands.hosted import require_pygithub
 from regress.errors import ExitCode
 from regress.model.bump import Bump, State
-from regress.output import write_file, write_stdout
+from regress.output import append_file, write_file, write_stdout
 from regress.pins.files import GLOBS
 from regress.pins.pattern import Pattern
 from regress.report.bump_text import render_bump
@@ -54,8 +54,7 @@ def _run(options: argparse.Namespace) -> ExitCode:
         bump = load_bump(github, ask)
     write_file(msgspec.json.format(msgspec.json.encode(bump), indent=1) + b"\n", options.output)
     if options.github_output:
-        with options.github_output.open("a", encoding="utf-8") as file:
-            file.write(_outputs(bump))
+        append_file(_outputs(bump), options.github_output)
     write_stdout(render_bump(bump))
     return ExitCode.USAGE if bump.state is State.REFUSED else ExitCode.PASS
 

@@ -10,7 +10,7 @@ from regress.commands.hosted import require_pygithub
 from regress.errors import ExitCode, RegressError, UsageError, worst
 from regress.model.bump import Bump
 from regress.model.ending import Settled
-from regress.output import complain, write_stdout
+from regress.output import append_file, complain, write_stdout
 from regress.report.gate_annotations import render_annotations
 from regress.report.gate_comment import render_comment, render_headline
 from regress.report.printable import escape
@@ -81,5 +81,4 @@ def _write_summary(text: str) -> None:
     """Append the same text to the summary of the job, if a job it is."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if path:
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(text)
+        append_file(text, Path(path))

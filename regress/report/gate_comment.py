@@ -56,7 +56,9 @@ def render_headline(bump: Bump, settled: Settled, measured: Measured) -> str:
     if settled.ending is Ending.ACCEPTED and bump.accepted:
         return f"{ACCEPTED_BY} {bump.accepted.login}"
     if settled.ending is Ending.JUDGED and measured.report:
-        return f"{measured.report.verdict}: {render_counted(printable(measured.report))}"
+        replayed = " (replayed from recorded rounds)" if measured.replayed else ""
+        counts = render_counted(printable(measured.report))
+        return f"{measured.report.verdict}{replayed}: {counts}"
     words = words_of(bump, settled.ending, measured)
     return f"{words.title}. {words.told}"
 

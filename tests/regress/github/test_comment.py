@@ -1,5 +1,6 @@
 """The command `comment`: what is posted, what is marked, and the exit code."""
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -233,6 +234,7 @@ def test_replayed_rounds_are_said(run: Run) -> None:
     recorded = msgspec.structs.replace(GREEN, command="python -m regress ab a b --recorded")
     for ran in (run(bump(), GREEN, "--replayed"), run(bump(), recorded)):
         assert "Replayed from recorded rounds" in ran.bodies[0].split("What to do")[0]
+        assert "SAME (replayed from recorded rounds): All 72 cases" in ran.shown
     assert "Replayed" not in run(bump(), GREEN).bodies[0]
 
 
@@ -305,6 +307,23 @@ def test_dry_run(run: Run) -> None:
     ran = run(bump(), RED, "--dry-run")
     assert (ran.code, ran.api.requests, ran.summary) == (1, [], "")
     assert ran.shown.startswith("### flashinfer-python 0.6.0 → 0.6.1: attention got slower")
+
+
+def test_unwritable_summary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any) -> None:
+    """A summary that cannot be written is one line, and no pass."""
+    file = tmp_path / "bump.json"
+    file.write_bytes(msgspec.json.encode(UNCHANGED))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    assert main(["comment", "--bump", str(file), "--run-url", RUN_URL]) == 2
+    assert capfd.readouterr().err == f"regress: cannot write {tmp_path}: Is a directory\n"
+
+
+def test_without_the_client_library(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who did not install the extra is told which one."""
+    monkeypatch.setitem(sys.modules, "github", None)
+    ran = run(bump(), GREEN)
+    assert (ran.code, ran.api.requests) == (2, [])
+    assert "pip install -e '.[github]'" in ran.error
 
 
 @pytest.mark.parametrize("content", [None, b"{}", b"x"])
