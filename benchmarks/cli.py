@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Final
 
 from benchmarks import (
+    backfill_command,
     doctor_command,
     export,
     ledger,
@@ -26,6 +27,7 @@ __all__ = ["main"]
 COMMANDS: Final[tuple[ModuleType, ...]] = (
     doctor_command,
     run_command,
+    backfill_command,
     prebuild,
     stacks_command,
     sources_command,

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from benchmarks.backends.flashinfer_modules import (
     FAILURE_FILE,
+    auxiliary_specs,
     compiler_error,
     modules_needed,
 )
@@ -37,13 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--toolchain", required=True)
     options = parser.parse_args(argv)
     target = options.folder / options.name
-    for module in modules_needed():
-        spec = module.spec()
+    named = [(f"{m.path} {m.kv_dtype}", m.spec()) for m in modules_needed()]
+    for title, spec in (*named, *((s.name, s) for s in auxiliary_specs())):
         place = target / spec.name
         if (place / f"{spec.name}.so").is_file() or (place / FAILURE_FILE).is_file():
             continue
         told = _reuse(spec, place, options) or _compile(spec, place, options.toolchain)
-        sys.stdout.write(f"{options.name} {module.path} {module.kv_dtype}: {told}\n")
+        sys.stdout.write(f"{options.name} {title}: {told}\n")
         sys.stdout.flush()
     return 0
 

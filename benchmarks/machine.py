@@ -10,7 +10,7 @@ from asv.machine import Machine, MachineCollection
 from benchmarks.errors import UserError
 from benchmarks.measure.host import machine_name
 
-__all__ = ["ensure_machine"]
+__all__ = ["ensure_machine", "gpu_of_host"]
 
 
 def ensure_machine(path: Path | None = None) -> str:
@@ -34,7 +34,7 @@ def ensure_machine(path: Path | None = None) -> str:
         If the file is not as asv wrote it, or cannot be read or written.
     """
     file = path or Path(MachineCollection.get_machine_file_path())
-    gpu, driver = _gpu()
+    gpu, driver = gpu_of_host()
     name = os.environ.get("ATTN_MACHINE") or machine_name(gpu)
     Machine.hardcoded_machine_name = name
     try:
@@ -62,8 +62,8 @@ def _load(file: Path) -> dict[str, object]:
     return dict(entries)
 
 
-def _gpu() -> tuple[str, str]:
-    """Model and driver version as the driver gives them; empty without a GPU."""
+def gpu_of_host() -> tuple[str, str]:
+    """Return the first GPU's model and its driver's version; empty without a GPU."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)

@@ -3,14 +3,17 @@
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from benchmarks.errors import UserError
+from benchmarks.nvcc_once import STORE_VARIABLE, TALLY_FILE
 from benchmarks.paths import ROOT
 from benchmarks.process import NOT_INHERITED
 from benchmarks.stacks import find_stack
@@ -21,9 +24,12 @@ from benchmarks.venv import (
     modules_folder,
 )
 
-__all__ = ["add_parser"]
+__all__ = ["add_parser", "render_tally"]
 
 _HOPPER: Final = "9.0a"
+_STORE: Final = ".objects"
+"""In the folder of modules: compiled objects that releases share."""
+_RANDOM_NUMBERS: Final = "curand.h"
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -47,6 +53,8 @@ def _prebuild(arguments: argparse.Namespace) -> int:
     except OSError as error:
         msg = f"cannot make the folder {arguments.to}: {error.strerror}"
         raise UserError(msg) from error
+    store = arguments.to / _STORE
+    before = _tally(store)
     for stack in stacks:
         if "flashinfer-python" not in stack.pins:
             sys.stdout.write(f"{stack.tag} pins no flashinfer-python: nothing to build\n")
@@ -58,13 +66,25 @@ def _prebuild(arguments: argparse.Namespace) -> int:
             done = subprocess.run(
                 [str(word) for word in command],
                 cwd=ROOT,
-                env=_environment(Path(folder), arguments),
+                env=_environment(Path(folder), arguments) | _compile_once(python, store),
                 check=False,
             )
         if done.returncode != 0:
             msg = f"cannot prebuild {stack.tag}: the compiler's output is above"
             raise UserError(msg)
+    sys.stdout.write(render_tally(_tally(store)[len(before) :]))
     return 0
+
+
+def render_tally(lines: Sequence[str]) -> str:
+    """Return one line on how many source files were compiled, and how many need not be."""
+    reused = sum(line.startswith("reused ") for line in lines)
+    return f"{len(lines) - reused} source files compiled, {reused} taken from equal ones before\n"
+
+
+def _tally(store: Path) -> list[str]:
+    file = store / TALLY_FILE
+    return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
 
 
 def _nvcc_version() -> str:
@@ -93,13 +113,34 @@ def _environment(folder: Path, arguments: argparse.Namespace) -> dict[str, str]:
     _write_stub(folder / "libcuda.so")
     cuda = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
     libraries = [str(folder), str(cuda / "lib64"), str(cuda / "lib")]
-    # A toolkit without cuRAND's headers: those of the nvidia wheels beside torch serve as well.
-    headers = [str(p) for s in host_site_packages() for p in Path(s).glob("nvidia/*/include")]
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     return kept | {
         "FLASHINFER_CUDA_ARCH_LIST": arguments.arch,
         "FLASHINFER_WORKSPACE_BASE": str(folder),
         "MAX_JOBS": str(arguments.jobs),
         "LIBRARY_PATH": ":".join([*libraries, os.environ.get("LIBRARY_PATH", "")]),
-        "CPATH": ":".join([os.environ.get("CPATH", ""), *headers]),
+        "CPATH": ":".join([os.environ.get("CPATH", ""), *_random_numbers(cuda, folder)]),
     }
+
+
+def _random_numbers(cuda: Path, folder: Path) -> list[str]:
+    """Return where cuRAND's headers are, for a toolkit without them: in a wheel beside torch.
+
+    They alone are linked to: the other headers there may be of another version than nvcc.
+    """
+    if (cuda / "include" / _RANDOM_NUMBERS).is_file():
+        return []
+    wheels = [p for s in host_site_packages() for p in Path(s).glob("nvidia/*/include/curand*")]
+    place = folder / "curand"
+    place.mkdir()
+    for header in wheels:
+        if not (place / header.name).exists():
+            (place / header.name).symlink_to(header)
+    return [str(place)]
+
+
+def _compile_once(python: Path, store: Path) -> dict[str, str]:
+    """Return the variables that put `benchmarks.nvcc_once` between FlashInfer and nvcc."""
+    store.mkdir(exist_ok=True)
+    words = ["env", f"PYTHONPATH={ROOT}", str(python), "-m", "benchmarks.nvcc_once"]
+    return {STORE_VARIABLE: str(store.resolve()), "FLASHINFER_NVCC": shlex.join(words)}

@@ -34,6 +34,7 @@ from benchmarks.measure.timer import CpuTimer, GraphTimer, ScriptedTimer, Timer
 from benchmarks.plan import RoundPlan, load_plan
 from benchmarks.progress import Progress, Reporter
 from benchmarks.rounds import QUICK, write_round
+from benchmarks.venv import derived_wheels
 from workloads.record import (
     SCHEMA,
     CaseRecord,
@@ -204,7 +205,7 @@ class _Round:
             id=uuid.uuid4().hex[:12],
             campaign=plan.campaign,
             started_at=started_at.isoformat(timespec="seconds"),
-            stack=StackRef(plan.tag, plan.digest, dict(self.libraries.versions)),
+            stack=StackRef(plan.tag, plan.digest, dict(self.libraries.versions), derived_wheels()),
             machine=self.machine,
             protocol=Protocol(
                 version=PROTOCOL_VERSION,

@@ -29,7 +29,7 @@ from workloads.record import Case, Design, Round, Status
 from workloads.rehearsal import SCRIPT_VARIABLE, rehearsing
 from workloads.stage import StagePlan, load_stage
 
-__all__ = ["add_parser", "chosen_cases", "render_round"]
+__all__ = ["add_parser", "chosen_cases", "positive", "render_round"]
 
 _STAGE: Final = "rounds"
 """Name of the only stage of a run that the command line plans."""
@@ -44,7 +44,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     run = subparsers.add_parser("run", help="measure rounds of one or more stacks, interleaved")
     run.add_argument("tags", nargs="*", metavar="TAG", help="stacks, e.g. v0.6.0 v0.6.1")
     run.add_argument("--plan", type=Path, metavar="FILE", help="measure what a plan file asks for")
-    run.add_argument("--rounds", type=_positive, help=f"rounds a stack (default {_ROUNDS})")
+    run.add_argument("--rounds", type=positive, help=f"rounds a stack (default {_ROUNDS})")
     run.add_argument("--tier", choices=TIERS, help=f"cases (default {TIERS[0]})")
     run.add_argument("--cells", metavar="REGEX", help="only cases whose slug@backend matches")
     run.add_argument("--machine", metavar="NAME", help="name of this kind of machine")
@@ -72,7 +72,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     shown.set_defaults(func=_list)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Return the number that a command-line option gives.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none from 1 to 10,000.
+    """
     if not text.isdecimal() or not 1 <= int(text) <= _MOST_ROUNDS:
         msg = f"{text!r} is no number from 1 to {_MOST_ROUNDS}"
         raise argparse.ArgumentTypeError(msg)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
@@ -26,11 +26,13 @@ from packaging.utils import canonicalize_name
 from benchmarks.backends.flashinfer_modules import FAILURE_FILE
 from benchmarks.errors import UserError
 from benchmarks.paths import ENVIRONMENTS
+from benchmarks.slim import SLIMMED, SlimWheel, load_manifest
 from benchmarks.stacks import Stack
 
 __all__ = [
     "COMPANIONS",
     "companion_versions",
+    "derived_wheels",
     "ensure_environment",
     "existing_folder",
     "host_site_packages",
@@ -72,7 +74,8 @@ def ensure_environment(
         Its pins are installed without dependencies, checked by hash.
     wheels
         Folder of wheels to install from, without any network; the environment variable
-        ATTN_WHEELS if None, the package index if that is unset too.
+        ATTN_WHEELS if None, the package index if that is unset too. A slim wheel in it is taken
+        if its manifest ties it to the wheel that the stack pins, and with prebuilt modules only.
     modules
         Folder of prebuilt FlashInfer modules, `<modules_folder>/<name>/<name>.so`, that
         FlashInfer then loads without a compiler; ATTN_MODULES if None.
@@ -86,7 +89,10 @@ def ensure_environment(
         place cannot be written. Nothing half-made is ever used.
     """
     host = host_site_packages()
-    folder = root / f"{stack.tag}-{_key(stack, host)}"
+    wheels = wheels or _from_environment("ATTN_WHEELS")
+    modules = modules or _from_environment("ATTN_MODULES")
+    derived = _derived(stack, wheels, modules)
+    folder = root / f"{stack.tag}-{_key(stack, host, derived)}"
     python = folder / "bin" / "python"
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -94,11 +100,11 @@ def ensure_environment(
             if not (folder / _STAMP).is_file():
                 shutil.rmtree(folder, ignore_errors=True)
                 try:
-                    _make(stack, folder, host, wheels or _from_environment("ATTN_WHEELS"))
+                    _make(stack, folder, host, wheels, derived)
                 except BaseException:
                     shutil.rmtree(folder, ignore_errors=True)
                     raise
-            _link_modules(stack, folder, modules or _from_environment("ATTN_MODULES"))
+            _link_modules(stack, folder, modules)
     except OSError as error:
         msg = f"cannot make the environment of {stack.tag}: {error}"
         raise UserError(msg) from error
@@ -146,8 +152,39 @@ def _from_environment(variable: str) -> Path | None:
     return Path(value).resolve() if value else None
 
 
-def _key(stack: Stack, host: tuple[str, ...]) -> str:
-    parts = [stack.digest, sys.version, sys.prefix, *host]
+def derived_wheels() -> dict[str, str]:
+    """Return the slim wheels that the running interpreter's environment was made from.
+
+    By file name, the SHA-256 of each; none where originals were installed, or no stack at all.
+    """
+    try:
+        stamp = json.loads((Path(sys.prefix) / _STAMP).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return dict(stamp.get("derived", {}))
+
+
+def _derived(stack: Stack, wheels: Path | None, modules: Path | None) -> dict[str, SlimWheel]:
+    """Return the slim wheels that are to stand for wheels which the stack pins."""
+    pinned = {w.file: w.sha256 for w in stack.wheels.get(SLIMMED, ())}
+    manifest = load_manifest(wheels) if wheels else {}
+    found = {file: slim for file, slim in manifest.items() if file in pinned}
+    for file, slim in found.items():
+        if slim.original != pinned[file]:
+            msg = f"{wheels}/{file} was derived from another wheel than {stack.tag} pins"
+            raise UserError(msg)
+    if found and not (modules and (modules / modules_folder(stack)).is_dir()):
+        msg = (
+            f"{wheels} has a slim wheel for {stack.tag}, which runs with prebuilt modules only: "
+            "set ATTN_MODULES to a folder that has them"
+        )
+        raise UserError(msg)
+    return found
+
+
+def _key(stack: Stack, host: tuple[str, ...], derived: Mapping[str, SlimWheel]) -> str:
+    slim = sorted(wheel.sha256 for wheel in derived.values())
+    parts = [stack.digest, sys.version, sys.prefix, *host, *slim]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
@@ -158,14 +195,29 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _make(stack: Stack, folder: Path, host: tuple[str, ...], wheels: Path | None) -> None:
+def _make(
+    stack: Stack,
+    folder: Path,
+    host: tuple[str, ...],
+    wheels: Path | None,
+    derived: Mapping[str, SlimWheel],
+) -> None:
     venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
     (_site_packages(folder) / "host.pth").write_text("\n".join(host) + "\n", encoding="utf-8")
-    _install(stack, folder, stack.requirements(), wheels, hashes=True)
+    requirements = stack.requirements()
+    for slim in derived.values():
+        requirements = requirements.replace(slim.original, slim.sha256)
+    _install(stack, folder, requirements, wheels, hashes=True)
     missing = _missing_companions(host)
     if missing:
         _install(stack, folder, missing, wheels, hashes=False)
-    facts = {"tag": stack.tag, "digest": stack.digest, "python": sys.version, "host": list(host)}
+    facts = {
+        "tag": stack.tag,
+        "digest": stack.digest,
+        "python": sys.version,
+        "host": list(host),
+        "derived": {file: slim.sha256 for file, slim in derived.items()},
+    }
     (folder / _STAMP).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
@@ -239,6 +291,8 @@ def _link_modules(stack: Stack, folder: Path, modules: Path | None) -> None:
         # A module, or the note that its sources do not compile.
         if built.name in {f"{built.parent.name}.so", FAILURE_FILE}:
             target = package / built.parent.name / built.name
+            if target.is_symlink() and target.readlink() == built.resolve():
+                continue  # Another process may be loading it just now.
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
             target.symlink_to(built.resolve())

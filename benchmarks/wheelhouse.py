@@ -3,11 +3,13 @@
 import argparse
 import platform
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.adhoc import sha256_of
 from benchmarks.errors import UserError
+from benchmarks.slim import SLIMMED, SlimWheel, load_manifest, write_slim
 from benchmarks.stacks import Stack, Wheel, find_stack, load_stacks
 from benchmarks.venv import companion_versions
 
@@ -18,7 +20,12 @@ __all__ = ["add_parser", "fill"]
 
 
 def fill(
-    index: "Index", stacks: tuple[Stack, ...], directory: Path, machine: str
+    index: "Index",
+    stacks: tuple[Stack, ...],
+    directory: Path,
+    machine: str,
+    *,
+    slim: bool = False,
 ) -> tuple[Path, ...]:
     """Download the wheels of stacks and their companions; what is there already is kept.
 
@@ -32,6 +39,8 @@ def fill(
         Where to put them.
     machine
         Processor, `x86_64` or `aarch64`; wheels for others are left out.
+    slim
+        Whether to put slim wheels in FlashInfer's place.
 
     Returns
     -------
@@ -52,7 +61,8 @@ def fill(
     for name, exact in companion_versions().items():
         wanted |= {w.file: (name, w) for w in index.load_release(name, exact).wheels}
     chosen = [pair for file, pair in sorted(wanted.items()) if _runs_on(file, machine)]
-    return tuple(_fetch(index, name, wheel, directory) for name, wheel in chosen)
+    fetch = _fetch_slim if slim else _fetch
+    return tuple(fetch(index, name, wheel, directory) for name, wheel in chosen)
 
 
 def _published(stack: Stack) -> list[tuple[str, Wheel]]:
@@ -72,6 +82,20 @@ def _fetch(index: "Index", name: str, wheel: Wheel, directory: Path) -> Path:
     return path
 
 
+def _fetch_slim(index: "Index", name: str, wheel: Wheel, directory: Path) -> Path:
+    if name != SLIMMED:
+        return _fetch(index, name, wheel, directory)
+    known = load_manifest(directory).get(wheel.file)
+    path = directory / wheel.file
+    is_whole = path.is_file() and known == SlimWheel(wheel.sha256, sha256_of(path))
+    if is_whole:
+        return path
+    with tempfile.TemporaryDirectory(prefix="attention-wheels-") as folder:
+        write_slim(_fetch(index, name, wheel, Path(folder)), directory)
+    sys.stdout.write(f"{path}, derived from it\n")
+    return path
+
+
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `wheels`."""
     parser = subparsers.add_parser("wheels", help="download wheels for a host without network")
@@ -83,6 +107,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default=platform.machine(),
         help="processor of that host (this machine's if not given)",
     )
+    parser.add_argument(
+        "--slim", action="store_true", help="FlashInfer without GPU sources, for prebuilt modules"
+    )
     parser.set_defaults(func=_run)
 
 
@@ -93,4 +120,4 @@ def _run(arguments: argparse.Namespace) -> None:
     tags = arguments.tags or [stack.tag for stack in known if not stack.ad_hoc]
     stacks = tuple(find_stack(tag, known) for tag in tags)
     with open_index() as index:
-        fill(index, stacks, arguments.to, arguments.arch)
+        fill(index, stacks, arguments.to, arguments.arch, slim=arguments.slim)

@@ -184,11 +184,15 @@ class StackRef(_Record, frozen=True):
     imported
         Version of each pinned distribution in the worker's environment; with a GPU it is also
         what the imported module says of itself.
+    derived
+        For each pinned wheel of which only a part was installed, by file name, the SHA-256 of the
+        wheel derived from it (`benchmarks.slim`); the pinned wheel's own is part of `digest`.
     """
 
     tag: str
     digest: str
     imported: dict[str, str]
+    derived: dict[str, str] = {}
 
 
 class Machine(_Record, frozen=True):

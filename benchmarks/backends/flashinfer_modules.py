@@ -9,15 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from packaging.version import Version
+
 from benchmarks.backends.device_code import code_hash, loaded_libraries
 from benchmarks.measure.inputs import torch_dtype
 from workloads.catalog import cases
 from workloads.shape import DType
 from workloads.workload import Phase, parse
 
-__all__ = ["FAILURE_FILE", "Module", "compiler_error", "modules_needed", "remember_refusals"]
+__all__ = [
+    "FAILURE_FILE",
+    "Module",
+    "auxiliary_specs",
+    "compiler_error",
+    "modules_needed",
+    "remember_refusals",
+]
 
 FAILURE_FILE: Final = "failed.txt"
+_NO_PAGE_MODULE_SINCE: Final = Version("0.6.0")
 _REFUSED: Final = re.compile(r"\d+ errors? detected in the compilation of")
 _FIRST_ERROR: Final = re.compile(r"^(?:.*/)?([^/\n]+\(\d+\): error: .*)$", re.MULTILINE)
 
@@ -47,9 +57,11 @@ class Module:
 
         if self.path == "decode":
             return modules.gen_batch_decode_module(*self._arguments())
-        return modules.gen_batch_prefill_module(
-            self.path, *self._arguments(), use_fp16_qk_reduction=False
-        )
+        generate = modules.gen_batch_prefill_module
+        if self.path == "fa2":
+            # From 0.7 on the wrappers load a variant for K and V with equal strides.
+            generate = getattr(modules, "_gen_batch_prefill_primary_module", generate)
+        return generate(self.path, *self._arguments(), use_fp16_qk_reduction=False)
 
     def cubin(self) -> str | None:
         """Return the hash of this module's device code; None unless the module is loaded."""
@@ -94,6 +106,20 @@ def modules_needed() -> tuple[Module, ...]:
     return tuple(sorted(found))
 
 
+def auxiliary_specs() -> tuple[Any, ...]:
+    """Return the `JitSpec`s of modules that hold no attention and are loaded all the same.
+
+    Up to 0.5.3 the prefill wrapper converts page tables for fa3 on the device.
+    """
+    import flashinfer
+
+    if Version(flashinfer.__version__) >= _NO_PAGE_MODULE_SINCE:
+        return ()
+    from flashinfer.jit.page import gen_page_module
+
+    return (gen_page_module(),)
+
+
 def compiler_error(message: str) -> str | None:
     """Return the compiler's first complaint if the sources were refused, else None.
 
@@ -107,10 +133,11 @@ def compiler_error(message: str) -> str | None:
 
 def remember_refusals() -> None:
     """Make FlashInfer raise a refusal it met before at once, and write down new ones."""
-    from flashinfer.jit import env
-    from flashinfer.jit.core import JitSpec
+    from flashinfer.jit import core, env
 
-    original = JitSpec.build
+    # From 0.7 on JitSpec is abstract, and this is what compiles with nvcc.
+    compiled = getattr(core, "JitSpecNvcc", core.JitSpec)
+    original = compiled.build
 
     def build(spec: Any, *args: Any, **kwargs: Any) -> None:
         note = Path(env.FLASHINFER_AOT_DIR, spec.name, FAILURE_FILE)
@@ -125,4 +152,4 @@ def remember_refusals() -> None:
             note.write_text(f"does not compile: {refusal}\n", encoding="utf-8")
             raise RuntimeError(note.read_text(encoding="utf-8").strip()) from error
 
-    JitSpec.build = build
+    compiled.build = build
