@@ -17,7 +17,8 @@ for wait_s in 1 5 15 60; do
     echo "Nothing new to keep."
     exit "$refused"
   fi
-  [[ -z $(git -C data diff --cached --name-only --diff-filter=a -- rounds) ]] # added files only
+  changed=$(git -C data diff --cached --name-only --diff-filter=a -- '*.json.gz')
+  [[ -z $changed ]] # rounds are only added
   git -C data -c user.name='github-actions[bot]' \
     -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
     commit -q -m "Keep the rounds of run $GITHUB_RUN_ID"

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from regress.counted import counted
 from regress.errors import UsageError
 from regress.output import write_file
 from regress.store.load import load_round
 from regress.store.tree import scan
 from workloads.record import Round
+from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 __all__ = ["Kept", "keep"]
 
@@ -44,6 +47,8 @@ class Kept:
 def keep(source: Path, target: Path, machine: str | None = None) -> Kept:
     """Copy the round files of one folder into another.
 
+    Why a stack cannot be measured is kept too, for as long as there are no rounds of it.
+
     Parameters
     ----------
     source, target
@@ -58,7 +63,8 @@ def keep(source: Path, target: Path, machine: str | None = None) -> Kept:
     """
     new: Counter[str] = Counter()
     present, refused = 0, []
-    for (name, tag), paths in scan((source,)).files.items():
+    tree = scan((source,))
+    for (name, tag), paths in tree.files.items():
         if machine not in {None, name}:
             refused.append(f"{source / name}: rounds of another machine than {machine}")
             continue
@@ -74,6 +80,13 @@ def keep(source: Path, target: Path, machine: str | None = None) -> Kept:
             digest = found.stack.digest
             new[tag] += is_new
             present += not is_new
+            (folder / UNRUNNABLE_FILE).unlink(missing_ok=True)
+    for path in tree.ignored:
+        if path.name == UNRUNNABLE_FILE and machine in {None, path.parent.parent.name}:
+            try:
+                _keep_note(path, target / path.relative_to(source))
+            except UsageError as error:
+                refused.append(str(error))
     return Kept({tag: number for tag, number in new.items() if number}, present, tuple(refused))
 
 
@@ -100,6 +113,21 @@ def _checked(path: Path, digest: str | None) -> Round:
     return found
 
 
+def _keep_note(path: Path, target: Path) -> None:
+    """Copy the note of a stack without rounds; the last night's replaces an older one."""
+    try:
+        data = path.read_bytes()
+        note = msgspec.json.decode(data, type=Unrunnable)
+    except (OSError, msgspec.DecodeError) as error:
+        msg = f"{path} is no note of a stack that cannot be measured: {error}"
+        raise UsageError(msg) from error
+    if (note.machine, note.tag) != (path.parent.parent.name, path.parent.name):
+        msg = f"{path} is about {note.tag} on {note.machine}"
+        raise UsageError(msg)
+    if not any(_files(target.parent)):
+        _write(data, target)
+
+
 def _put(path: Path, target: Path) -> bool:
     """Copy a file unless it is there, and say whether it was new."""
     data = path.read_bytes()
@@ -108,10 +136,14 @@ def _put(path: Path, target: Path) -> bool:
             msg = f"{path} differs from the round that is kept under its name: {target}"
             raise UsageError(msg)
         return False
+    _write(data, target)
+    return True
+
+
+def _write(data: bytes, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"cannot write {target}: {error.strerror or error}"
         raise UsageError(msg) from error
     write_file(data, target)
-    return True

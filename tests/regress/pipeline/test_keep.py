@@ -10,6 +10,7 @@ from regress.pipeline.keep import Kept, keep
 from regress.store.load import load_round
 from tests.regress.builders import CASE, MACHINE, rounds_of, write_rounds
 from workloads.record import StackRef
+from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 ROUNDS = rounds_of("v1", {CASE: (1.0, 1.1, 1.2)})
 
@@ -64,6 +65,40 @@ def test_a_stack_keeps_its_wheels(source: Path, tmp_path: Path) -> None:
     kept = keep(source, tmp_path / "target")
     assert (kept.new, len(kept.refused)) == ({}, 3)
     assert kept.refused[0].endswith("is of another v1 than the rounds kept before: other wheels")
+
+
+def note(root: Path, tag: str, reason: str = "no wheel", about: str = "") -> Path:
+    path = root / MACHINE.name / tag / UNRUNNABLE_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = Unrunnable(about or tag, "digest", MACHINE.name, reason, "2026-01-01T00:00:00+00:00")
+    path.write_bytes(msgspec.json.encode(told))
+    return path
+
+
+def test_the_reason_for_no_rounds_is_kept_until_there_are_some(tmp_path: Path) -> None:
+    """The last night's reason counts; a stack that could be measured has none."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    kept = note(target, "v1", "old reason")
+    path = note(source, "v1", "new reason")
+    assert keep(source, target).refused == ()
+    assert kept.read_bytes() == path.read_bytes()
+    path.unlink()
+    write_rounds(source, ROUNDS)
+    assert keep(source, target).new == {"v1": 3}
+    assert not kept.exists()
+    note(source, "v1")
+    keep(source, target)
+    assert not kept.exists()
+
+
+def test_a_reason_of_another_stack_is_refused(tmp_path: Path) -> None:
+    """A note that lies in the wrong folder, or is none, says nothing."""
+    note(tmp_path / "source", "v1", about="v2")
+    note(tmp_path / "source", "v3").write_text("[]")
+    kept = keep(tmp_path / "source", tmp_path / "target")
+    assert kept.refused[0].endswith("is about v2 on synthetic")
+    assert "is no note of a stack" in kept.refused[1]
+    assert not (tmp_path / "target").exists()
 
 
 def test_the_command_says_what_was_kept(
