@@ -77,8 +77,9 @@ class Panel:
     @cached_property
     def alike(self) -> tuple[Ints, Ints]:
         """The distinct tables of counts, and which one each series has."""
-        flat = self.counts.reshape(self.shape[0], -1)
-        if (flat == flat[0]).all():
+        series, points = self.shape
+        flat = self.counts.reshape(series, points * len(self.strata))
+        if (flat == flat[:1]).all():
             return self.counts[:1], np.zeros(self.shape[0], dtype=np.int64)
         _, first, inverse = np.unique(flat, axis=0, return_index=True, return_inverse=True)
         return self.counts[first], inverse.ravel()

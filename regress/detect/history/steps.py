@@ -1,6 +1,6 @@
 """Steps and drift in many series over one line of releases, with one error rate for all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -64,6 +64,8 @@ class PlacedStep:
         Which series, and the first point after the step.
     slower
         Which way.
+    p_adjusted
+        For the whole history: at most its `family_alpha`.
     first, last
         Points between which a change lies for certain.
     """
@@ -101,14 +103,15 @@ class Found:
     hypotheses: int
 
 
-def find_changes(line: Line, rule: HistoryRule) -> Found:
-    """Find all steps, then drift where no step is.
+def find_changes(line: Line, rule: HistoryRule, bridged: Sequence[PlacedStep] = ()) -> Found:
+    """Find all steps, then drift where no step is; `bridged` are steps that were shown before.
 
     Of histories in which no release is slower than an earlier one by more than its margin, at
     most `rule.family_alpha` show any slower step or drift; likewise for faster. The rate is
     divided beforehand: between drift, steps at which something is known to differ, and the rest.
     """
-    drift_alpha = rule.family_alpha * rule.drift_share
+    if not line.panel.shape[0]:
+        return Found((), (), 0)
     step_alpha = rule.family_alpha * (1 - rule.drift_share - rule.bridge_share)
     shares = {
         Nature.EXPLAINED: step_alpha * rule.explained_share,
@@ -120,11 +123,12 @@ def find_changes(line: Line, rule: HistoryRule) -> Found:
     for nature, alpha in shares.items():
         eligible = [(line.nature == nature)[:, window.head_start - 1] for window in windows]
         slower, faster, number = reject(line.panel, Family(windows, eligible, line.beyond, alpha))
-        steps += _placed(line, windows, slower, slower=True)
-        steps += _placed(line, windows, faster, slower=False)
+        whole = rule.family_alpha / alpha
+        steps += _placed(line, windows, slower, whole, slower=True)
+        steps += _placed(line, windows, faster, whole, slower=False)
         hypotheses += number
-    merged = tuple(_once(steps))
-    drifts, number = _drifts(line, merged, _width(line, rule), drift_alpha)
+    merged = tuple(_once([*bridged, *steps]))
+    drifts, number = _drifts(line, merged, _width(line, rule), rule)
     return Found(merged, drifts, hypotheses + number)
 
 
@@ -163,12 +167,13 @@ def _windows(points: int, rule: HistoryRule) -> list[Pairing]:
 
 
 def _placed(
-    line: Line, windows: list[Pairing], rejected: Rejected, *, slower: bool
+    line: Line, windows: list[Pairing], rejected: Rejected, whole: float, *, slower: bool
 ) -> Iterator[PlacedStep]:
     """Put steps where a release itself is estimated beyond the margin over the one before.
 
     That is the boundary in the middle of a window that shows a change, else the largest such
     boundary inside of it. A window without any shows no step: that is drift, if it is anything.
+    `whole` makes a p-value that was adjusted for a part of the error rate one for all of it.
     """
     rise = jumps(line.panel.level if slower else -line.panel.level)
     high = (rise > line.beyond[:, None]) & (line.nature != Nature.CLOSED)
@@ -180,7 +185,7 @@ def _placed(
         if inside:
             middle = edge - 1
             best = middle if middle in inside else max(inside, key=lambda k: rise[series, k])
-            p = float(rejected.p_adjusted[n])
+            p = float(rejected.p_adjusted[n]) * whole
             yield PlacedStep(series, best + 1, slower, p, first, last)
 
 
@@ -201,7 +206,7 @@ def _width(line: Line, rule: HistoryRule) -> int:
 
 
 def _drifts(
-    line: Line, steps: tuple[PlacedStep, ...], width: int, alpha: float
+    line: Line, steps: tuple[PlacedStep, ...], width: int, rule: HistoryRule
 ) -> tuple[tuple[ShownDrift, ...], int]:
     """Compare spans of `width` releases with all later ones; of a series the worst is told."""
     starts = np.arange(0, line.panel.shape[1] - width + 1, width, dtype=np.int64)
@@ -212,15 +217,18 @@ def _drifts(
     open_until = np.cumsum(np.pad(line.nature != Nature.CLOSED, ((0, 0), (1, 0))), axis=1)
     free = open_until[:, late + width - 1] - open_until[:, early] > 0
     shift = rises(line.panel, pairing)
+    alpha = rule.family_alpha * rule.drift_share
     rejected, _, number = reject(line.panel, Family([pairing], [free], line.beyond, alpha))
     places: dict[int, list[int]] = {}
     for step in steps:
         places.setdefault(step.series, []).append(step.point)
     worst: dict[int, tuple[float, ShownDrift]] = {}
-    for series, pair, p in zip(rejected.series, rejected.pair, rejected.p_adjusted, strict=True):
+    for series, pair, p in zip(
+        rejected.series, rejected.pair, map(float, rejected.p_adjusted), strict=True
+    ):
         first, last = int(early[pair]), int(late[pair]) + width - 1
         if not any(first < point <= last for point in places.get(int(series), ())):
             span = (first, first + width - 1), (last - width + 1, last)
-            told = float(shift[series, pair]), ShownDrift(int(series), *span, float(p))
+            told = float(shift[series, pair]), ShownDrift(int(series), *span, p / rule.drift_share)
             worst[int(series)] = max(worst.get(int(series), told), told, key=lambda t: t[0])
     return tuple(drift for _, drift in worst.values()), number

@@ -88,13 +88,13 @@ class Told:
 def tell_changes(judged: Judged, ranges: Ranges, config: Config) -> Iterator[Told]:
     """Return every step, then every drift, of one metric."""
     alpha = rule_of(judged.lines.metric, config).equivalence_alpha
-    for number in range(len(judged.steps)):
+    for number in range(len(judged.found.steps)):
         yield _step(judged, ranges, number, alpha)
     yield from _drifts(judged, ranges, alpha)
 
 
 def _step(judged: Judged, ranges: Ranges, number: int, alpha: float) -> Told:
-    lines, placed = judged.lines, judged.steps[number]
+    lines, placed = judged.lines, judged.found.steps[number]
     before = previous(lines, placed.series, placed.point)
     before = placed.first if before is None else before
     case = lines.cases[placed.series]
@@ -180,9 +180,9 @@ def group_changes(
     """Return one finding for all series that changed at one place, one way and for one cause."""
     groups: dict[tuple[object, ...], list[Told]] = defaultdict(list)
     for told in changes:
-        kind = Kind.STEP if isinstance(told.change, Step) else Kind.DRIFT
-        key = kind, told.change.series.metric, told.pair, told.verdict, told.signature
-        groups[key].append(told)
+        # Drifting cases pass their margins one after the other.
+        place = told.pair if isinstance(told.change, Step) else None
+        groups[told.change.series.metric, place, told.verdict, told.signature].append(told)
     for group in groups.values():
         yield _finding(group, sources, tags, config)
 

@@ -109,6 +109,9 @@ def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config) -> _To
         metric: judge_lines(build_lines(metric, chain, ranges, config), ranges, config)
         for metric in _METRICS
     }
+    if not judged[Metric.KERNEL_TIME].lines.cases:
+        msg = "no case has a time in two releases that were measured together"
+        raise NoDataError(msg)
     changes = tuple(
         told for found in judged.values() for told in tell_changes(found, ranges, config)
     )

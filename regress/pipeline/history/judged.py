@@ -30,30 +30,28 @@ class Judged:
 
     Attributes
     ----------
-    steps
-        Every shown step, those through a reference too, in order of series and point.
     points
         By series and release. Coverage is not looked at here.
+    bridged
+        Series and points that are compared with the release before through the reference.
     """
 
     lines: Lines
     found: Found
-    steps: tuple[PlacedStep, ...]
     points: tuple[tuple[Point, ...], ...]
     bridged: frozenset[tuple[int, int]]
 
     def of(self, series: int) -> list[PlacedStep]:
         """Return the steps of a series."""
-        return [step for step in self.steps if step.series == series]
+        return [step for step in self.found.steps if step.series == series]
 
 
 def judge_lines(lines: Lines, ranges: Ranges, config: Config) -> Judged:
     """Judge all series of one metric together."""
-    found = find_changes(lines.line, config.history)
     apart = _apart(lines)
     bridged = _bridged_steps(lines, apart, config)
-    steps = tuple(sorted((*found.steps, *bridged), key=lambda s: (s.series, s.point)))
-    known = {(step.series, step.point): step for step in steps}
+    found = find_changes(lines.line, config.history, bridged)
+    known = {(step.series, step.point): step for step in found.steps}
     identical = _identical(lines, ranges)
     points = tuple(
         tuple(
@@ -62,7 +60,7 @@ def judge_lines(lines: Lines, ranges: Ranges, config: Config) -> Judged:
         )
         for series, row in enumerate(identical)
     )
-    return Judged(lines, found, steps, points, frozenset(apart))
+    return Judged(lines, found, points, frozenset(apart))
 
 
 def previous(lines: Lines, series: int, point: int) -> int | None:
@@ -120,7 +118,7 @@ def _bridged_steps(lines: Lines, apart: list[tuple[int, int]], config: Config) -
             base, head = sides if slower else map(_negated, sides)
             p = bridged_p(base, head, beyond)
             if p <= alpha:
-                adjusted = min(1.0, p * len(apart))
+                adjusted = p * len(apart) / rule.bridge_share
                 steps.append(PlacedStep(series, point, slower, adjusted, before, point))
     return steps
 
