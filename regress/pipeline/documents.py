@@ -21,11 +21,13 @@ from regress.pipeline.thresholds.thresholds import thresholds
 from regress.report import readme_tables
 from regress.report.accuracy_markdown import render_accuracy_blocks
 from regress.report.claims_markdown import render_claims
+from regress.report.findings_markdown import render_controls, render_top_findings
 from regress.report.json import render_schema
 from regress.report.picture import drawn_from, fingerprint, render_picture
 from regress.report.settings import render_thresholds
 from regress.report.tables import render_reasons, render_verdicts, render_waiver_states
 from regress.report.thresholds_markdown import render_threshold_tables
+from regress.report.year_picture import render_year_picture, year_fingerprint
 from regress.store.tree import RECORDED
 from workloads.simulator.rates import load_rates
 
@@ -33,6 +35,7 @@ __all__ = [
     "DOCS",
     "PICTURE",
     "README",
+    "YEAR",
     "fill",
     "generated",
     "judged_pages",
@@ -43,6 +46,8 @@ __all__ = [
 DOCS: Final = Path(__file__).parents[1] / "docs"
 README: Final = DOCS.parents[1] / "README.md"
 PICTURE: Final = "decode-cliffs.svg"
+YEAR: Final = "year.svg"
+_SITE: Final = "site.md"
 _RULES: Final = "decision-rules.md"
 _WAIVERS: Final = "waivers.md"
 _CLAIMS: Final = "claims.md"
@@ -54,12 +59,12 @@ _MOVED: Final = StackPair("v0.5.3", "v0.6.4")
 def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, ...]:
     """Write the generated parts again and return the paths.
 
-    The picture is drawn only if its data changed or its file is missing.
+    A picture is drawn only if its data changed or its file is missing.
 
     Raises
     ------
     RegressError
-        If the recorded rounds are damaged, or the picture is stale and matplotlib is missing.
+        If the recorded rounds are damaged, or a picture is stale and matplotlib is missing.
     """
     recorded = load_recorded()
     picture = folder / PICTURE
@@ -68,6 +73,9 @@ def write_documents(folder: Path = DOCS, readme: Path = README) -> tuple[Path, .
     texts[readme] = fill(readme.read_text(encoding="utf-8"), readme_blocks(recorded))
     if not picture.is_file() or drawn_from(picture.read_text()) != fingerprint(recorded.sweep):
         texts[picture] = render_picture(recorded.sweep)
+    year = folder / YEAR
+    if not year.is_file() or drawn_from(year.read_text()) != year_fingerprint(recorded.year):
+        texts[year] = render_year_picture(recorded.year)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
     return tuple(texts)
@@ -103,6 +111,10 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     blocks = {
         _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
         _CLAIMS: {"claims": render_claims(claims)},
+        _SITE: {
+            "top-findings": render_top_findings(recorded.history),
+            "controls": render_controls(recorded.history),
+        },
         STEP_COST_PAGE: step_cost_blocks(recorded.rounds, config),
         _MODEL: render_accuracy_blocks(judge_accuracy(recorded.rounds), load_rates()),
     }

@@ -10,14 +10,18 @@ from regress.config import Config, load_config
 from regress.errors import NoDataError
 from regress.model.backends import BackendsReport
 from regress.model.calibration import Calibration
+from regress.model.history import History
 from regress.model.report import CheckReport
 from regress.model.sweep import BatchPoint, Curve, Sweep
+from regress.model.year import Year
 from regress.pipeline.ab.ab import judge_run
 from regress.pipeline.ab.runs import find_runs
 from regress.pipeline.ab.state import Sought
 from regress.pipeline.backends import backends
 from regress.pipeline.check import check
+from regress.pipeline.history.history import history
 from regress.pipeline.request import Request
+from regress.pipeline.year import recorded_year
 from regress.store.calibration import load_calibration
 from regress.store.rounds import load_machine
 from regress.store.setup import setup
@@ -55,6 +59,10 @@ class Recorded:
         Backends of the stack whose `auto` is far from the best.
     sweep
         Its decode sweep.
+    year
+        A few telling cells over the releases.
+    history
+        Every change over the releases.
     """
 
     rounds: Mapping[str, Sequence[Round]]
@@ -63,6 +71,8 @@ class Recorded:
     calibration: Calibration
     choices: BackendsReport
     sweep: Sweep
+    year: Year
+    history: History
 
 
 def load_recorded() -> Recorded:
@@ -86,6 +96,8 @@ def load_recorded() -> Recorded:
         calibration=calibration,
         choices=backends(_STACK, _request("backends", _STACK), config),
         sweep=sweep_of([r for r in rounds[_STACK] if r.tier == "sweep"]),
+        year=recorded_year(rounds),
+        history=history(_request("history"), config),
     )
 
 

@@ -7,10 +7,13 @@ from typing import Final
 
 from regress.model.year import Year, YearLine, YearPoint, YearRelease
 from regress.pipeline.ab.runs import is_whole
+from regress.store.stacks import load_published
 from workloads.backend import Layout, backend
 from workloads.record import Case, Round
 
-__all__ = ["TELLING", "year_of"]
+__all__ = ["TELLING", "recorded_year", "year_of"]
+
+_LIBRARY: Final = "flashinfer-python"
 
 _DECODE: Final = "decode-h32x4-d128-bf16-p16-b66"
 _PREFILL: Final = "prefill-h32x8-d128-bf16-p16"
@@ -33,9 +36,26 @@ TELLING: Final = (
         "prefill on auto, 8,192 query tokens",
         Case(f"{_PREFILL}-q8192-b1-uniform-t8192", "flashinfer-prefill-auto"),
     ),
-    ("FlashAttention-3 varlen, one long request", Case(f"{_DECODE}-skew40-t262144", "fa3-varlen")),
+    ("FA3 varlen, one long request", Case(f"{_DECODE}-skew40-t262144", "fa3-varlen")),
 )
 """(what it is, case): what `auto` decides, one backend that it may pick, and a control."""
+
+
+def recorded_year(rounds: Mapping[str, Sequence[Round]]) -> Year:
+    """Return the telling cells over FlashInfer's published releases.
+
+    Parameters
+    ----------
+    rounds
+        By stack tag.
+
+    Raises
+    ------
+    UsageError
+        If the list of stacks is damaged.
+    """
+    stacks = (stack for stack in load_published() if _LIBRARY in stack.libraries)
+    return year_of(rounds, {stack.tag: stack.released[:10] for stack in stacks})
 
 
 def year_of(rounds: Mapping[str, Sequence[Round]], days: Mapping[str, str]) -> Year:

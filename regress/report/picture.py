@@ -11,7 +11,7 @@ import msgspec
 from regress.errors import UsageError
 from regress.model.sweep import BatchPoint, Curve, Sweep
 
-__all__ = ["drawn_from", "fingerprint", "render_picture"]
+__all__ = ["MARK", "drawn_from", "fingerprint", "render_picture"]
 
 _TITLES: Final = {
     "flashinfer-decode-tc-fa2": "FlashInfer, tensor cores (fa2)",
@@ -25,7 +25,8 @@ _GREY: Final = "#555555"
 _BATCH_TICKS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _US_TICKS: Final = (100, 200, 500, 1000, 2000, 5000, 10_000)
 _SERIES: Final = ("skewed_us", "uniform_us")
-_MARK: Final = "data sha256 "
+MARK: Final = "data sha256 "
+"""Stands before the fingerprint in a picture."""
 
 
 def fingerprint(sweep: Sweep) -> str:
@@ -35,7 +36,7 @@ def fingerprint(sweep: Sweep) -> str:
 
 def drawn_from(svg: str) -> str:
     """Return the fingerprint of the data that a picture was drawn from; empty if it has none."""
-    match = re.search(rf"{_MARK}([0-9a-f]{{64}})", svg)
+    match = re.search(rf"{MARK}([0-9a-f]{{64}})", svg)
     return match[1] if match else ""
 
 
@@ -61,7 +62,7 @@ def render_picture(sweep: Sweep) -> str:
             _draw_panel(panel, curve)
         _label(canvas, panels, sweep)
         out = StringIO()
-        told = {"Date": None, "Description": f"{_MARK}{fingerprint(sweep)}"}
+        told = {"Date": None, "Description": f"{MARK}{fingerprint(sweep)}"}
         canvas.savefig(out, format="svg", metadata=told)
     # matplotlib ends some lines with blanks.
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from regress.model.rates import ErrorRate
 from regress.pipeline.calibrate.quote import error_rate_of
-from regress.pipeline.year import year_of
+from regress.pipeline.year import recorded_year
 from regress.site.page import Page
 from regress.site.releases import Release
 from regress.site.steps import Step
@@ -15,9 +14,6 @@ from regress.site.words import path_of_cell
 from workloads import catalog
 
 __all__ = ["overview_pages"]
-
-_LIBRARY: Final = "flashinfer-python"
-"""Whose releases the year's picture shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +26,7 @@ class _Row:
 def overview_pages(subject: Subject) -> Iterator[Page]:
     """Yield the front page."""
     rows = [_row(subject, release) for release in reversed(subject.releases)]
-    kept = [release for release in subject.measured if _LIBRARY in release.libraries]
-    year = year_of({r.tag: r.rounds for r in kept}, {r.tag: r.day for r in kept})
+    year = recorded_year({release.tag: release.rounds for release in subject.measured})
     yield Page(
         "index.html",
         "overview.html",

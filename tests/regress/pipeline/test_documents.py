@@ -11,6 +11,7 @@ from regress.pipeline.documents import (
     DOCS,
     PICTURE,
     README,
+    YEAR,
     fill,
     generated,
     judged_pages,
@@ -20,6 +21,7 @@ from regress.pipeline.documents import (
 from regress.pipeline.recorded import Recorded, load_recorded
 from regress.report.picture import drawn_from, fingerprint
 from regress.report.settings import render_thresholds
+from regress.report.year_picture import year_fingerprint
 
 STALE = "run `python -m regress docs`"
 
@@ -49,9 +51,10 @@ def test_thresholds_and_claims_are_current(recorded: Recorded) -> None:
         assert (DOCS / name).read_text(encoding="utf-8") == text, STALE
 
 
-def test_picture_is_current(recorded: Recorded) -> None:
-    """The picture was drawn from what the recorded rounds hold today."""
+def test_pictures_are_current(recorded: Recorded) -> None:
+    """The pictures were drawn from what the recorded rounds hold today."""
     assert drawn_from((DOCS / PICTURE).read_text()) == fingerprint(recorded.sweep), STALE
+    assert drawn_from((DOCS / YEAR).read_text()) == year_fingerprint(recorded.year), STALE
 
 
 def test_tables_hold_every_threshold_and_code() -> None:
@@ -66,7 +69,8 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
     waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
     model = tmp_path / "model.md"
-    costs = tmp_path / "step-cost.md"
+    costs, site = tmp_path / "step-cost.md", tmp_path / "site.md"
+    site.write_text("before\n<!-- top-findings -->\nstale\n<!-- end -->\nafter\n")
     costs.write_text("before\n<!-- step-costs -->\nstale\n<!-- end -->\nafter\n")
     model.write_text("before\n<!-- model-errors -->\nstale\n<!-- end -->\nafter\n")
     claims.write_text("before\n<!-- claims -->\nstale\n<!-- end -->\nafter\n")
@@ -75,9 +79,10 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     rules.write_text("before\n<!-- reasons -->\nstale\n<!-- end -->\nafter\n")
     readme.write_text("before\n<!-- checks -->\nstale\n<!-- end -->\nafter\n")
     picture.write_bytes((DOCS / PICTURE).read_bytes())
+    (tmp_path / YEAR).write_bytes((DOCS / YEAR).read_bytes())
     written = write_documents(tmp_path, readme)
-    assert picture not in written
-    for page in (rules, readme, waivers, claims, moved, costs, model):
+    assert not {picture, tmp_path / YEAR} & set(written)
+    for page in (rules, readme, waivers, claims, moved, costs, model, site):
         assert page in written
         text = page.read_text()
         assert "stale" not in text

@@ -1,0 +1,134 @@
+"""The picture of a year: kernel time of a few telling cells over the releases, as SVG."""
+
+import hashlib
+from collections.abc import Sequence
+from importlib import import_module
+from io import StringIO
+from math import exp, log
+from typing import Any, Final
+
+import msgspec
+
+from regress.errors import UsageError
+from regress.model.year import Year, YearLine
+from regress.report.picture import MARK
+
+__all__ = ["render_year_picture", "year_fingerprint"]
+
+# Okabe and Ito's colours: told apart with any colour vision; markers differ too.
+_STYLES: Final = (
+    ("#D55E00", "s"),
+    ("#E69F00", "o"),
+    ("#0072B2", "^"),
+    ("#009E73", "D"),
+    ("#CC79A7", "*"),
+    ("#777777", "h"),
+)
+_GREY: Final = "#555555"
+_US_TICKS: Final = (50, 100, 200, 500, 1000, 2000, 5000)
+_MANY: Final = 12
+"""Releases whose names are written slanted."""
+_ROWS: Final = 16
+"""How many lines of text fit beside the picture: labels are kept that far apart."""
+
+
+def year_fingerprint(year: Year) -> str:
+    """Return a hash of everything that is drawn."""
+    return hashlib.sha256(msgspec.json.encode(year)).hexdigest()
+
+
+def render_year_picture(year: Year) -> str:
+    """Return the picture; the same data and matplotlib give the same bytes.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed.
+    """
+    try:
+        # Not an import statement: types must check with and without the optional extra.
+        matplotlib, figure = import_module("matplotlib"), import_module("matplotlib.figure")
+    except ImportError as error:
+        msg = "the picture is stale and drawing needs matplotlib: `pip install -e '.[plot]'`"
+        raise UsageError(msg) from error
+    with matplotlib.rc_context({"font.size": 9.5, "svg.hashsalt": "attention-regress"}):
+        canvas = figure.Figure(figsize=(10.4, 4.4), facecolor="white")
+        panel = canvas.subplots()
+        _draw(panel, year)
+        _label(canvas, panel, year)
+        out = StringIO()
+        told = {"Date": None, "Description": f"{MARK}{year_fingerprint(year)}"}
+        canvas.savefig(out, format="svg", metadata=told)
+    # matplotlib ends some lines with blanks.
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _draw(panel: Any, year: Year) -> None:
+    tags = [release.tag for release in year.releases]
+    for line, (color, marker) in zip(year.lines, _STYLES, strict=False):
+        places = [tags.index(point.tag) for point in line.points]
+        times = [point.median_us for point in line.points]
+        style = "-" if line.like_for_like else "--"
+        panel.plot(places, times, style, color=color, marker=marker, linewidth=1.5, markersize=4.5)
+    panel.set_yscale("log")
+    shown = [p.median_us for line in year.lines for p in line.points] or [1.0]
+    ticks = [us for us in _US_TICKS if min(shown) * 0.8 <= us <= max(shown) * 1.25]
+    panel.set_yticks(ticks, [f"{us:,}" for us in ticks])
+    panel.minorticks_off()
+    slanted = (
+        {"rotation": 40, "ha": "right", "rotation_mode": "anchor", "size": 8}
+        if len(tags) > _MANY
+        else {}
+    )
+    names = [f"{r.tag}\n{r.day}" if not slanted else r.tag for r in year.releases]
+    panel.set_xticks(range(len(tags)), names, **slanted)
+    panel.set_xlim(-0.4, len(tags) - 0.6)
+    panel.grid(axis="y", color="#dddddd", linewidth=0.6)
+    panel.tick_params(length=0)
+    for side in ("top", "right", "left"):
+        panel.spines[side].set_visible(False)
+
+
+def _label(canvas: Any, panel: Any, year: Year) -> None:
+    lines = [(line, *style) for line, style in zip(year.lines, _STYLES, strict=False)]
+    lines = [told for told in lines if told[0].points]
+    low, high = panel.get_ylim()
+    places = _apart([line for line, _, _ in lines], log(high / low) / _ROWS)
+    for (line, color, _), place in zip(lines, places, strict=True):
+        star = "" if line.like_for_like else " *"
+        panel.annotate(
+            f"{line.label}{star}",
+            (len(year.releases) - 1, place),
+            xytext=(12, 0),
+            textcoords="offset points",
+            color=color,
+            va="center",
+            annotation_clip=False,
+        )
+    panel.set_ylabel("kernel time, µs (log scale)")
+    canvas.suptitle(
+        "Attention kernels over FlashInfer's releases", x=0.065, ha="left", fontsize=12.5, y=0.975
+    )
+    counts = [point.rounds for line in year.lines for point in line.points]
+    span = f"{min(counts)} to {max(counts)}" if len({*counts}) > 1 else f"{max(counts, default=0)}"
+    canvas.text(
+        0.065,
+        0.015,
+        f"{year.gpu}, cold L2; medians of {span} rounds a release. 262,144 KV tokens (8,192 in the "
+        "long prefill).\n* is pinned to one version, as a control, and reads contiguous KV, the "
+        "others paged KV: not like for like.",
+        fontsize=8,
+        color=_GREY,
+    )
+    bottom = 0.26 if len(year.releases) > _MANY else 0.2
+    canvas.subplots_adjust(left=0.065, right=0.72, top=0.9, bottom=bottom)
+
+
+def _apart(lines: Sequence[YearLine], gap: float) -> list[float]:
+    """Return where the labels stand: at the end of each line, pushed down where two would meet."""
+    ends = {n: log(line.points[-1].median_us) for n, line in enumerate(lines)}
+    found: dict[int, float] = {}
+    limit = float("inf")
+    for n in sorted(ends, key=lambda n: -ends[n]):
+        limit = found[n] = min(ends[n], limit - gap)
+    return [exp(found[n]) for n in range(len(lines))]
