@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measure base against head, or with ATTN_REPLAY judge rounds that are recorded of them.
+# Measure base against head, or with ATTN_REPLAY judge rounds that are recorded of them. Beside the
+# reports it leaves `log.txt` and, once it is through, `exit-code`: without that, nothing was judged.
 set -euo pipefail
 folder=$GITHUB_WORKSPACE/$FOLDER
 mkdir -p "$folder"
@@ -8,9 +9,19 @@ modules=${MODULES:+$(realpath --no-symlinks "$MODULES")}
 cd "$(dirname "$0")/../../.."
 
 main() {
-  local base head code=0 means=()
-  base=$(stack_of "$BASE")
-  head=$(stack_of "$HEAD")
+  local code=0
+  judge || code=$?
+  [[ $code != 0 || -s $folder/report.json ]] || code=4
+  echo "$code" > "$folder/exit-code"
+  echo "exit-code=$code" >> "$GITHUB_OUTPUT"
+  [[ $FAIL == true || ! -s $folder/report.json ]] || code=0
+  return "$code"
+}
+
+judge() {
+  local base head means=()
+  base=$(stack_of "$BASE") || return
+  head=$(stack_of "$HEAD") || return
   if [[ -n ${ATTN_REPLAY:-} ]]; then
     echo "::notice::Replayed from recorded rounds: nothing was measured here."
     touch "$folder/replayed"
@@ -18,14 +29,12 @@ main() {
   else
     [[ -z $wheels ]] || means+=(--wheels "$wheels")
     [[ -z $modules ]] || means+=(--modules "$modules")
+    # Of an unfit host there is no data.
     "$PYTHON" -m benchmarks doctor "$base" "$head" "${means[@]}" --json "$folder/doctor.json" ||
-      return 4 # unfit: no data
+      return 4
   fi
   "$PYTHON" -m regress ab "$base" "$head" --tier "$TIER" "${means[@]}" \
-    --report json="$folder/report.json" --report sarif="$folder/attention.sarif" || code=$?
-  echo "exit-code=$code" >> "$GITHUB_OUTPUT"
-  [[ $FAIL == true || ! -s $folder/report.json ]] || code=0
-  return "$code"
+    --report json="$folder/report.json" --report sarif="$folder/attention.sarif"
 }
 
 stack_of() {

@@ -10,7 +10,10 @@ if [[ ! -s $folder/bump.json ]]; then
 fi
 arguments=(--bump "$folder/bump.json")
 arguments+=(--run-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID")
-[[ ! -e $folder/report.json ]] || arguments+=(--report "$folder/report.json")
+# A job that was stopped leaves no exit code, and then its report does not count.
+if [[ -e $folder/exit-code ]]; then
+  arguments+=(--exit-code "$folder/exit-code" --report "$folder/report.json")
+fi
 [[ ! -e $folder/doctor.json ]] || arguments+=(--doctor "$folder/doctor.json")
 [[ ! -e $folder/log.txt ]] || arguments+=(--log "$folder/log.txt")
 [[ ! -e $folder/replayed ]] || arguments+=(--replayed)
