@@ -13,7 +13,7 @@ from regress.cli import main
 from regress.errors import ExitCode
 from regress.github.comments import MARKER
 from regress.github.marks import CONTEXT
-from regress.model.bump import Bump, BumpCode, BumpReason, State
+from regress.model.bump import Bump, BumpCode, BumpReason, Given, State
 from regress.model.report import CheckReport
 from regress.model.verdict import Verdict
 from regress.report.json import render_json
@@ -385,6 +385,19 @@ def test_accepted_and_pushed_again(run: Run, tmp_path: Path) -> None:
     assert "set it again" in pushed.notes[0]
     [body] = run(pushed, RED, world=made_up).bodies
     assert "Accepted by" not in body
+
+
+def test_acceptance_without_the_verdicts_comment(run: Run) -> None:
+    """A comment about another commit is not passed off as the verdict that is accepted."""
+    given = Given("attention-regression-accepted", "keeper", "maintain", "2026-01-01", HEAD)
+    told = bump(state=State.ACCEPTED, reason=BumpReason(BumpCode.ACCEPTED, "x"), accepted=given)
+    made_up = world()
+    text = f"{MARKER}\n<!-- commit: {OLDER} -->\n<!-- verdict -->\nof another commit"
+    made_up.repositories[NAME].comments = [Comment(1, 7, text, GATE)]
+    [body] = run(told, world=made_up).bodies
+    assert "Accepted by `keeper`" in body
+    assert "The comment with the verdict is gone." in body
+    assert "of another commit" not in body
 
 
 def test_fork_from_comment_to_label(run: Run, tmp_path: Path) -> None:
