@@ -18,11 +18,12 @@ from regress.pipeline.request import Request
 from regress.store.load import load_round
 from regress.store.tree import RECORDED
 from tests.regress.builders import CASE, CONFIG, MACHINE, rounds_of, write_rounds
-from workloads.record import Design, Round
+from workloads.record import Design, Facts, Kernel, Round
 
 QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
 SLOW = tuple(v * 1.1 for v in QUIET)
 THIRD = datetime(2026, 1, 3, tzinfo=UTC)
+KERNEL = Kernel("AttentionKernel", (66, 1, 4), (128, 1, 1))
 CARD = msgspec.structs.replace(MACHINE, gpu_uuid="GPU-1")
 
 
@@ -61,6 +62,30 @@ def test_tonight_is_held_against_the_night_before(
     assert (report.verdict, report.exit_code) == (verdict, code)
     assert report.rounds.base == tuple(r.id for r in night(2, before))
     assert "one stack at two times: base is 5 rounds from 2026-01-02" in report.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("tonight", "verdict"), [(SLOW, Verdict.REGRESSION), (QUIET, Verdict.SAME)]
+)
+def test_the_very_same_kernel_can_only_get_slower_by_the_host(
+    tonight: Sequence[float], verdict: Verdict, tmp_path: Path
+) -> None:
+    """Between two stacks that would be a noise alarm; here it is what is looked for."""
+
+    def known(rounds: Sequence[Round]) -> list[Round]:
+        facts = Facts(cubin="0123456789ab")
+        return [
+            msgspec.structs.replace(
+                r,
+                cases=tuple(
+                    msgspec.structs.replace(c, facts=facts, kernels=(KERNEL,)) for c in r.cases
+                ),
+            )
+            for r in rounds
+        ]
+
+    report = judged(tmp_path, known(night(2, QUIET)), known(night(3, tonight)))
+    assert report.verdict is verdict
 
 
 def test_a_night_on_the_same_card_comes_first(tmp_path: Path) -> None:
