@@ -18,7 +18,7 @@ from regress.pipeline.request import Request
 from regress.store.load import load_round
 from regress.store.tree import RECORDED
 from tests.regress.builders import CASE, CONFIG, MACHINE, rounds_of, write_rounds
-from workloads.record import Design, Facts, Kernel, Round
+from workloads.record import CaseRecord, Design, Facts, Kernel, Round
 
 QUIET = (100.0, 100.1, 99.9, 100.2, 99.8)
 SLOW = tuple(v * 1.1 for v in QUIET)
@@ -181,3 +181,26 @@ def test_recorded_campaigns_of_one_stack_are_alike(tag: str, tmp_path: Path) -> 
         report = check_nights(tag, began, request, CONFIG)
         assert {cell.verdict for cell in report.cells} == {Verdict.SAME}
         assert len(report.cells) == 72
+
+
+@pytest.mark.parametrize(("factor", "found"), [(1.03, 0), (1.05, 141)])
+def test_how_much_slower_a_host_must_be(factor: float, found: int, tmp_path: Path) -> None:
+    """Recorded rounds of one night, and made-up ones that are slower than those of the next."""
+    worse = 0
+    for tag in ("v0.6.0", "v0.6.1"):
+        for path in sorted((RECORDED / "h200" / tag).iterdir()):
+            r = load_round(path)
+            if r.campaign == "20261129-gate-b":
+                r = msgspec.structs.replace(r, cases=tuple(_slower(c, factor) for c in r.cases))
+            if r.campaign in {"20261129-gate-a", "20261129-gate-b"}:
+                write_rounds(tmp_path, [r])
+        since = datetime(2026, 11, 29, 19, 16, 40, tzinfo=UTC)
+        request = Request((tmp_path,), None, "gate", None, "command")
+        cells = check_nights(tag, since, request, CONFIG).cells
+        worse += sum(cell.verdict is Verdict.REGRESSION for cell in cells)
+    assert worse == found
+
+
+def _slower(record: CaseRecord, factor: float) -> CaseRecord:
+    times = tuple(us * factor for us in record.kernel_us)
+    return msgspec.structs.replace(record, kernel_us=times)
