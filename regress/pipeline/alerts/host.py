@@ -1,9 +1,11 @@
 """The signal "regression" of a host: stacks that were measured before got slower on it."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from regress.config import Config
+from regress.counted import counted
 from regress.errors import ExitCode
 from regress.model.alert import Alert, Assessment, Cleared, Signal
 from regress.model.finding import Finding
@@ -102,10 +104,15 @@ def _bad(report: CheckReport) -> list[Finding]:
     ]
 
 
-def _lines(report: CheckReport) -> list[str]:
-    lines = [
-        " ".join((*render_figures(f), str(f.series.case), f"({f.verdict}: {f.reason.message})"))
-        for f in _bad(report)[:_SHOWN]
-    ]
-    more = len(_bad(report)) - len(lines)
-    return [*lines, *([f"{more} more of {report.head}"] if more else []), *report.warnings]
+def _lines(report: CheckReport) -> Iterator[str]:
+    """Yield when was compared, what else changed, and the cases that changed most."""
+    bad = _bad(report)
+    yield f"{report.head}: {report.warnings[0]}"
+    for name, number in Counter(c.name for f in bad for c in f.evidence).most_common():
+        yield f"{name} differs in {number} of {counted(len(bad), 'case')}"
+    for finding in bad[:_SHOWN]:
+        figures = " ".join(render_figures(finding))
+        told = figures or f"{finding.verdict}: {finding.reason.message}"
+        yield f"{told} {finding.series.case}"
+    if len(bad) > _SHOWN:
+        yield f"{len(bad) - _SHOWN} more of {report.head}"

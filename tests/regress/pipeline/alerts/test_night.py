@@ -50,12 +50,28 @@ def test_a_host_that_got_slower_is_a_regression(tmp_path: Path) -> None:
     assert (alert.signal, alert.key, alert.stacks) == (Signal.REGRESSION, HOST, ("v1",))
     assert alert.title == f"{NAME} got slower: 1 of 2 cases of v1, up to 1.10x"
     assert "it is the host and not the library: v1: 1 REGRESSION, 1 SAME" in alert.verdict
-    assert alert.evidence[0].startswith("1.100x [")
-    assert str(CASE) in alert.evidence[0]
+    assert alert.evidence[0].startswith("v1: one stack at two times: base is 5 rounds from 2026-01")
+    assert alert.evidence[1].startswith("1.100x [")
+    assert alert.evidence[1].endswith(str(CASE))
     assert alert.reproduce == (
         f"python -m regress check v1 v1 --machine {NAME} --since 2026-01-03T00:00:00Z "
         "--tier any --rounds data/rounds"
     )
+
+
+def test_what_else_changed_on_the_host_is_evidence(tmp_path: Path) -> None:
+    """Clocks that fell are told before any case: they are the likely cause."""
+    nights = (
+        [
+            msgspec.structs.replace(
+                r, cases=tuple(msgspec.structs.replace(c, sm_mhz=(mhz,) * 3) for c in r.cases)
+            )
+            for r in rounds
+        ]
+        for rounds, mhz in ((night(2, QUIET), 1980), (night(3, SLOW), 1500))
+    )
+    (alert,) = assess(tmp_path, *nights).alerts
+    assert alert.evidence[1] == "sm_mhz differs in 1 of 1 case"
 
 
 def test_a_host_that_is_as_fast_is_cleared(tmp_path: Path) -> None:
