@@ -68,6 +68,11 @@ class Gate:
         return [s.state for s in self.repository.statuses if s.sha == HEAD][-1]
 
 
+def code_of(done: Outcome) -> str:
+    """Return the exit code of the last job that names one: the verdict's."""
+    return re.findall(r"::set-output:: exit-code=(\d)", done.log)[-1]
+
+
 Make = Callable[..., Gate]
 
 
@@ -100,6 +105,7 @@ def test_an_upgrade_that_changed_nothing_passes(gate: Make) -> None:
     g = gate(flashinfer("0.6.0"), flashinfer("0.6.1"))
     done = g.run()
     assert (done.code, done.jobs) == (0, MEASURED), done.log
+    assert code_of(done) == "0"
     assert "SAME" in g.comment
     assert "replayed" in g.comment.lower()
     assert g.status == "success"
@@ -121,6 +127,7 @@ def test_an_upgrade_that_got_worse_fails(gate: Make) -> None:
     g = gate(flashinfer("0.5.3"), flashinfer("0.6.0"))
     done = g.run()
     assert (done.code, done.jobs) == (1, REFUSED), done.log
+    assert code_of(done) == "1"
     assert "REGRESSION" in g.comment
     assert "decode" in g.comment
     assert g.status == "failure"
@@ -159,7 +166,7 @@ def test_an_injected_version_goes_nowhere(gate: Make, version: str, tmp_path: Pa
     g = gate(flashinfer("0.6.0"), flashinfer(evil))
     done = g.run()
     assert (done.code, done.jobs) == (1, {"pins": "failure", "report": "failure"}), done.log
-    assert g.status == "error"
+    assert (code_of(done), g.status) == ("2", "error")
     assert "made-up-token" not in g.comment
 
 
@@ -222,8 +229,11 @@ def test_a_dispatch_names_the_pull_request(gate: Make) -> None:
 
 
 LOST = {"pins": "success", "measure": "failure", "report": "failure"}
-HOLLOW = "for a in $*; do case $a in json=*) echo '{}' > ${a#json=};; esac; done; "
-"""Writes a report that says nothing."""
+HOLLOW = (
+    "for a in $*; do case $a in json=*) a=${a#json=};"
+    " echo '{}' > $a; echo '{}' > $(dirname $a)/bump.json;; esac; done; "
+)
+"""Leaves a report that says nothing, and something in the place of what the job before read."""
 
 
 @pytest.mark.parametrize(
@@ -243,7 +253,7 @@ def test_measuring_that_leaves_nothing_is_no_pass(
     done = g.run()
     assert (done.code, done.jobs) == (1, jobs), done.log
     assert "SAME" not in g.comment
-    assert g.status == "error"
+    assert (code_of(done), g.status) == ("4", "error")
 
 
 def test_a_lost_gpu_runner_is_no_pass(gate: Make) -> None:
@@ -253,7 +263,7 @@ def test_a_lost_gpu_runner_is_no_pass(gate: Make) -> None:
     done = g.run()
     assert (done.code, done.jobs) == (1, LOST), done.log
     assert "SAME" not in g.comment
-    assert g.status == "error"
+    assert (code_of(done), g.status) == ("4", "error")
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this host has a GPU")
@@ -286,7 +296,7 @@ def test_an_unknown_version_is_named(gate: Make) -> None:
         done = g.run()
     assert (done.code, done.jobs) == (1, LOST), done.log
     assert "no wheel of flashinfer-python==99.0" in g.comment
-    assert g.status == "error"
+    assert (code_of(done), g.status) == ("2", "error")
 
 
 @pytest.mark.parametrize(
