@@ -41,6 +41,9 @@ def cycles_ratio(cell: Cell, alpha: float) -> Ratio | None:
 
 
 def _facts(cell: Cell) -> Iterator[Change]:
+    told = {o.record.facts for side in (cell.base, cell.head) for o in side.chosen}
+    if len(told) <= 1:
+        return  # As in most comparisons: counting would find nothing.
     for name in Facts.__struct_fields__:
         base, head = (_usual_fact(side, name) for side in (cell.base, cell.head))
         if base != head:
@@ -55,6 +58,8 @@ def _usual_fact(side: Side, name: str) -> Scalar:
 
 def _kernels(cell: Cell) -> Iterator[Change]:
     sides = (cell.base, cell.head)
+    if len({o.record.kernels for side in sides for o in side.chosen}) <= 1:
+        return
     base, head = (
         _usual(" + ".join(map(str, o.record.kernels)) for o in side.chosen if o.record.kernels)
         for side in sides

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import Final
 
 from regress.config import Config
 from regress.detect import DETECTORS
+from regress.detect.ab import detect_plan_time
 from regress.errors import UsageError
 from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell
@@ -20,6 +22,9 @@ from regress.site.releases import Release
 from workloads.record import Case
 
 __all__ = ["CellOutcome", "Pair", "judge_pairs"]
+
+_DETECTORS: Final = tuple(detect for detect in DETECTORS if detect is not detect_plan_time)
+"""Host time of plan() counts for no verdict, and no page shows it of a pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ def _judge(base: Release, head: Release, noise: Noise, config: Config) -> Pair |
         return None  # No case of that tier.
     cells = build_cells(wanted, *noise.sides, noise)
     cells = mark_missing(cells, base.rounds, head.rounds, hand_picked=asked.tier == ANY_TIER)
-    findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
+    findings = [finding for detect in _DETECTORS for finding in detect(cells, config)]
     rounds = chain(base.rounds, head.rounds)
     findings += missing_rounds(rounds, (base.tag, head.tag), wanted)
     told = dict(_outcomes(cells, findings))

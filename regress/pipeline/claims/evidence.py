@@ -1,6 +1,6 @@
 """What claims are judged by: medians, plans and kernels of the recorded rounds of one stack."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -13,7 +13,7 @@ from regress.pipeline.thresholds.lines import Found, parsed, times_of
 from workloads.backend import backend
 from workloads.record import Case, CaseRecord, Round
 
-__all__ = ["CUDA", "FA2", "FA3", "VARLEN", "Evidence", "LackingError", "span"]
+__all__ = ["CUDA", "FA2", "FA3", "VARLEN", "Evidence", "Known", "LackingError", "only", "span"]
 
 CUDA: Final = "flashinfer-decode-cuda"
 FA2: Final = "flashinfer-decode-tc-fa2"
@@ -25,6 +25,18 @@ _TOKENS: Final = 262_144
 
 class LackingError(Exception):
     """The recorded rounds do not hold what a claim needs; the message says what."""
+
+
+class Known(dict[int, float]):
+    """Numbers by batch size; one that is lacking is said so."""
+
+    def __init__(self, what: str, items: Iterable[tuple[int, float]]) -> None:
+        super().__init__(items)
+        self._what = what
+
+    def __missing__(self, batch: int) -> float:
+        msg = f"no recorded round measured {self._what} at batch {batch}"
+        raise LackingError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +82,16 @@ class Evidence:
         """Return a time of the decode sweep: 32/4 heads, 262,144 KV tokens."""
         return self.us(Case(f"{_QWEN3}-b{batch}-{distribution}-t{_TOKENS}", name))
 
-    def penalties(self, name: str, distribution: str) -> dict[int, float]:
+    def penalties(self, name: str, distribution: str) -> Known:
         """Return skewed over uniform time by batch size, along the decode sweep."""
         batches = self.line(name, distribution).batches
-        return {
-            b: self.skew_us(name, b, distribution) / self.skew_us(name, b, "uniform")
-            for b in batches
-        }
+        return Known(
+            f"{name} on {distribution} and uniform",
+            (
+                (b, self.skew_us(name, b, distribution) / self.skew_us(name, b, "uniform"))
+                for b in batches
+            ),
+        )
 
     def axis(self, name: str, distribution: str, shape: str = _QWEN3) -> Axis:
         """Return an axis of the decode sweep."""
@@ -132,9 +147,15 @@ class Evidence:
             raise LackingError(msg)
         return fitting
 
-    def rates(self, name: str, shape: str, kv_len: int) -> dict[int, float]:
-        """Return tokens a second of the kernel alone by batch size, at equal KV length."""
-        rates = {}
+    def rates(self, name: str, shape: str, kv_len: int) -> Known:
+        """Return tokens a second of the kernel alone by batch size, at equal KV length.
+
+        Raises
+        ------
+        LackingError
+            If the rounds hold none; and later, if one is asked for that they do not hold.
+        """
+        rates: dict[int, float] = {}
         for case in self.found:
             workload = parsed(case.workload)
             kv = workload.kv
@@ -144,10 +165,33 @@ class Evidence:
         if not rates:
             msg = f"no recorded round has {name} on {shape} with {kv_len} KV tokens a request"
             raise LackingError(msg)
-        return dict(sorted(rates.items()))
+        return Known(f"{name} on {shape}, {kv_len} KV tokens a request", sorted(rates.items()))
+
+
+def only(curves: Sequence[ShapeFinding], where: str) -> ShapeFinding:
+    """Return the one curve that fits.
+
+    Raises
+    ------
+    LackingError
+        If the rounds hold none.
+    """
+    if len(curves) != 1:
+        msg = f"no recorded curve on {where}"
+        raise LackingError(msg)
+    return curves[0]
 
 
 def span(values: Sequence[float], digits: int = 2) -> str:
-    """Return the smallest and the largest of some numbers, e.g. `1.02 to 3.50`."""
+    """Return the smallest and the largest of some numbers, e.g. `1.02 to 3.50`.
+
+    Raises
+    ------
+    LackingError
+        If there is none.
+    """
+    if not values:
+        msg = "no recorded round has the batch sizes that this compares"
+        raise LackingError(msg)
     low, high = f"{min(values):,.{digits}f}", f"{max(values):,.{digits}f}"
     return low if low == high else f"{low} to {high}"

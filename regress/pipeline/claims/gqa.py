@@ -4,7 +4,7 @@ from typing import Final
 
 from regress.model.claims import Outcome
 from regress.model.shape import ShapeKind
-from regress.pipeline.claims.evidence import CUDA, FA2, VARLEN, Evidence, LackingError, span
+from regress.pipeline.claims.evidence import CUDA, FA2, VARLEN, Evidence, LackingError, only, span
 from regress.pipeline.thresholds.lines import parsed
 from regress.pipeline.thresholds.predict import device_of
 from workloads.backend import kvcache_name
@@ -39,11 +39,9 @@ _ALONE: Final = "kernel alone; tokens/s end to end is not measured"
 
 def throughput_peaks(seen: Evidence) -> Checked:
     """B1: look for a peak at 2,048 KV tokens a request; A100 and GPT-2 are not at hand."""
-    (curve,) = [
-        s
-        for s in seen.curves(ShapeKind.THROUGHPUT, _AUTO)
-        if s.line.startswith(_GQA) and ", 2048 " in s.line
-    ]
+    every = seen.curves(ShapeKind.THROUGHPUT, _AUTO)
+    fitting = [s for s in every if s.line.startswith(_GQA) and ", 2048 " in s.line]
+    curve = only(fitting, f"{_GQA}, 2,048 KV tokens a request")
     outcome = Outcome.HOLDS if curve.notable else Outcome.FAILS
     return outcome, f"{curve.message} ({_AUTO}, 32/8 heads, 2,048 KV tokens a request; {_ALONE})"
 

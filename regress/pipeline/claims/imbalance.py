@@ -9,6 +9,7 @@ from regress.pipeline.claims.evidence import (
     VARLEN,
     Evidence,
     LackingError,
+    only,
     span,
 )
 from regress.pipeline.thresholds.lines import parsed
@@ -146,7 +147,7 @@ def fa3_follows_its_splits(seen: Evidence) -> Checked:
 def fa3_ripples(seen: Evidence) -> Checked:
     """A7: a larger uniform batch with as many tokens is faster."""
     where = "decode-h32x4-d128-bf16-p16-uniform-t262144"
-    (ripple,) = [s for s in seen.curves(ShapeKind.RIPPLE, VARLEN) if s.line == where]
+    ripple = only([s for s in seen.curves(ShapeKind.RIPPLE, VARLEN) if s.line == where], where)
     others = [s for name in (FA2, CUDA) for s in seen.curves(ShapeKind.RIPPLE, name)]
     also = [f"{s.backend} {s.figures['worst']:.2f}x" for s in others if s.line == where]
     outcome = Outcome.HOLDS if ripple.notable else Outcome.FAILS
