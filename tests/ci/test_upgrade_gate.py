@@ -278,11 +278,25 @@ def test_a_host_that_is_unfit_measures_nothing(gate: Make) -> None:
     assert g.status == "error"
 
 
-def failing_python(path: Path, does: str) -> Path:
-    """Write a Python that does something else when it should measure."""
-    python = (
-        f'#!/bin/sh\ncase "$*" in "-m regress ab"*) {does};; esac\nexec {sys.executable} "$@"\n'
-    )
+def test_prebuilt_modules_reach_the_gpu_job(gate: Make, tmp_path: Path) -> None:
+    """An artifact of an earlier job is what doctor and measuring are pointed to."""
+    g = gate(flashinfer("0.6.0"), flashinfer("0.6.1"))
+    workflow = g.runner.folder / "head" / ".github" / "workflows" / "attention.yml"
+    workflow.write_text(f"{RUNNABLE}    with: {{modules-artifact: built}}\n", "utf-8")
+    (g.runner.folder / "artifacts" / "built" / "0.6.1").mkdir(parents=True)
+    del g.runner.env["ATTN_REPLAY"]
+    does = 'echo "doctor of $*"; for a in "$@"; do ls "$a/0.6.1" && echo is there; done; exit 1'
+    python = failing_python(tmp_path / "python", does, "-m benchmarks doctor")
+    g.runner.env["ATTN_PYTHON"] = str(python)
+    done = g.run()
+    assert done.jobs == LOST, done.log
+    assert re.search(r"doctor of .*v0.6.0 v0.6.1 --modules /\S+/attention-modules --json", done.log)
+    assert "is there" in done.log
+
+
+def failing_python(path: Path, does: str, at: str = "-m regress ab") -> Path:
+    """Write a Python that does something else at one command: when it should measure."""
+    python = f'#!/bin/sh\ncase "$*" in "{at}"*) {does};; esac\nexec {sys.executable} "$@"\n'
     path.write_text(python, "utf-8")
     path.chmod(0o755)
     return path
