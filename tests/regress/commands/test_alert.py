@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from regress.cli import main
+from regress.store.tree import RECORDED
 from tests.regress.builders import CASE, MACHINE, rounds_of, write_rounds
 from tests.support.github_api import GithubApi, serve
 from tests.support.github_world import Fault, Repository, World
@@ -75,6 +76,27 @@ def test_a_regression_lives_from_night_to_night(
     assert capsys.readouterr().out == "nothing to tell\n"
     assert [(i.number, i.state) for i in repo.issues] == [(1, "closed")]
     assert len(repo.comments) == 1
+
+
+@pytest.mark.usefixtures("api")
+def test_a_release_is_told_until_another_takes_it_back(tmp_path: Path, repo: Repository) -> None:
+    """From the recorded rounds: `auto` on fa3 got worse in 0.6.0, and well again in 0.6.4."""
+    machine, told = tmp_path / "rounds" / "h200", tmp_path / "h200.json"
+    machine.mkdir(parents=True)
+    since = ("--since", "2026-11-29T17:20Z", "--within-days", "99999", "--machines", '["h200"]')
+    codes = []
+    for tags in (("v0.5.3", "v0.6.0", "v0.6.1", "v0.6.3"), ("v0.6.4",)):
+        for tag in tags:
+            (machine / tag).symlink_to(RECORDED / "h200" / tag)
+        rounds = ("--rounds", str(machine.parent))
+        main(["history", *rounds, "--format", "json", "--output", str(told)])
+        codes.append(main(["alert", *rounds, *since, "--history", str(told), *ON]))
+    (slower,) = (i for i in repo.issues if "the backend resolves to fa3, was fa2" in i.body)
+    assert codes[0] == 1
+    assert slower.title.startswith("v0.6.0: REGRESSION of ")
+    assert (slower.labels, slower.state) == (["attention-alert", "attention-regression"], "closed")
+    told_by = [c.body for c in repo.comments if c.issue == slower.number]
+    assert [body.endswith("v0.6.4 took it back.") for body in told_by] == [True]
 
 
 @pytest.mark.usefixtures("api")
