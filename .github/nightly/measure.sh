@@ -7,7 +7,7 @@ main() {
   if [[ -n ${ATTN_REPLAY:-} ]]; then
     echo "::notice::Replayed from rounds in $ATTN_REPLAY: nothing was measured here."
     touch .asv/began
-    cp -r "$ATTN_REPLAY/$ATTN_MACHINE" .asv/rounds/
+    cp -r "$ATTN_REPLAY/$MACHINE" .asv/rounds/
     return
   fi
   cp night/stacks.toml benchmarks/stacks.toml
@@ -16,9 +16,10 @@ main() {
   [[ ! -d modules ]] || means=(--modules modules)
   read -ra again <<< "$AGAIN"
   "$PYTHON" -m benchmarks doctor "${again[@]}" "${means[@]}" --json measured/doctor.json
-  "$PYTHON" -m benchmarks run "${again[@]}" --tier gate --rounds 5 "${means[@]}" || code=$?
-  "$PYTHON" -m benchmarks backfill --tier gate --rounds 5 --reference "$REFERENCE" \
-    --budget-s "$BUDGET_S" "${means[@]}" || code=$?
+  means+=(--machine "$MACHINE" --tier gate --rounds 5)
+  "$PYTHON" -m benchmarks run "${again[@]}" "${means[@]}" || code=$?
+  "$PYTHON" -m benchmarks backfill --reference "$REFERENCE" --budget-s "$BUDGET_S" \
+    "${means[@]}" || code=$?
   return "$code"
 }
 main 2>&1 | tee measured/log.txt

@@ -3,9 +3,14 @@
 set -euo pipefail
 source .github/nightly/data-branch.sh
 fetch_data
+machines=$("$PYTHON" -c 'import json, re, sys
+names = json.loads(sys.argv[1])
+if not (names and all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) for name in names)):
+    sys.exit(f"machines are a JSON list of runner labels, not {sys.argv[1]}")
+print(json.dumps(names))' "$MACHINES")
 {
   echo "began=${SINCE:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}"
-  echo "machines=$("$PYTHON" -c 'import json, sys; print(json.dumps(json.loads(sys.argv[1])))' "$MACHINES")"
+  echo "machines=$machines"
 } >> "$GITHUB_OUTPUT"
 
 code=0

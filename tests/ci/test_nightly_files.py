@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ def script(host: Path, name: str, fail: str = "", **env: str) -> tuple[int, list
     return done.returncode, calls.read_text().splitlines() if calls.exists() else []
 
 
-NIGHT = {"AGAIN": "v2 v1", "REFERENCE": "v1", "BUDGET_S": "60", "ATTN_MACHINE": "h200"}
+NIGHT = {"AGAIN": "v2 v1", "REFERENCE": "v1", "BUDGET_S": "60", "MACHINE": "h200"}
 
 
 @pytest.mark.parametrize(
@@ -162,13 +163,23 @@ def test_the_commands_of_a_night_are_the_suites(
         *("doctor", "run", "backfill"),
         *["prebuild"] * 2,
     ]
-    assert calls[1] == "run v2 v1 --tier gate --rounds 5 --modules modules"
+    assert calls[1] == "run v2 v1 --modules modules --machine h200 --tier gate --rounds 5"
 
 
 def test_a_stack_that_cannot_be_built_does_not_stop_another(host: Path) -> None:
     """All are tried, and the job fails."""
     code, calls = script(host, "prebuild", "prebuild", STACKS="v2 v1")
     assert (code, len(calls)) == (2, 2)
+
+
+@pytest.mark.parametrize("machines", ["[]", '["../h200"]', '["h 200"]', "h200"])
+def test_machines_are_names(machines: str, host: Path) -> None:
+    """They become labels and folders: anything else ends the night before it begins."""
+    subprocess.run(["git", "init", "-q", "--bare", str(host / "none")], check=True)
+    env = {"PYTHON": sys.executable, "ATTN_DATA_REMOTE": str(host / "none"), "MACHINES": machines}
+    code, calls = script(host, "plan", GITHUB_OUTPUT=str(host / "output"), **env)
+    assert (code, calls) == (1, [])
+    assert not (host / "output").exists()
 
 
 @pytest.mark.parametrize("fail", ["", "run"])
