@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,6 @@ __all__ = ["Family", "Mask", "Rejected", "asked", "reject"]
 
 Mask = NDArray[np.bool_]
 _Low = tuple[Ints, Ints, Ints, Floats]
-_NEAR: Final = 0.5
-"""Share of `beyond` below which the mean levels of two spans are too near to show anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +45,9 @@ class Family:
         Which hypotheses there are, by pairing; shape (series, pairs). Must not depend on times.
     beyond
         By series, as a logarithm: "the later span is at most this much slower" is rejected.
+    near
+        By series: spans whose mean levels are no further apart are not worth a test. They count
+        as not rejected, and are adjusted for all the same, so that this may depend on times.
     alpha
         Family-wise error.
     """
@@ -55,6 +55,7 @@ class Family:
     pairings: Sequence[Pairing]
     eligible: Sequence[Mask]
     beyond: Floats
+    near: Floats
     alpha: float
 
 
@@ -95,7 +96,7 @@ def reject(panel: Panel, family: Family) -> tuple[Rejected, Rejected, int]:
     for n, pairing in enumerate(family.pairings):
         open_pairs = (smallest_p(panel, pairing) <= limit)[panel.alike[1]] & family.eligible[n]
         if number and open_pairs.any():
-            rise, near = rises(panel, pairing), _NEAR * family.beyond[:, None]
+            rise, near = rises(panel, pairing), family.near[:, None]
             for found, apart, way in zip(
                 parts, (rise > near, rise < -near), (panel, panel.mirrored), strict=True
             ):

@@ -28,11 +28,11 @@ def _values() -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
 def test_detecting(benchmark: BenchmarkFixture) -> None:
     """Finds steps and drift in all series with one error rate, on one core."""
     nature = np.full((SERIES, POINTS - 1), Nature.OPEN, dtype=np.int8)
-    beyond, values = np.full(SERIES, np.log1p(0.02)), _values()
+    size, values = np.full(SERIES, np.log1p(0.03)), _values()
 
     def detect() -> int:
         # A panel keeps what it computed, so each round makes its own.
-        line = Line(Panel((values,)), beyond, nature)
+        line = Line(Panel((values,)), size / 3, size, nature)
         return len({step.series for step in find_changes(line, CONFIG.history).steps})
 
     found = benchmark.pedantic(detect, rounds=3)

@@ -1,8 +1,10 @@
 """Steps and drift in many series over one line of releases, with one error rate for all."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,14 @@ __all__ = [
     "find_changes",
     "jumps",
 ]
+
+
+_NEAR: Final = 0.5
+"""Share of `size` below which a window's halves are too near to show anything."""
+_QUARTILE: Final = 0.6745
+"""Median of the absolute value of a standard normal number."""
+_MOST_AVERAGED: Final = 16
+_LEAST: Final = 1e-12
 
 
 class Nature(IntEnum):
@@ -44,13 +54,16 @@ class Line:
     panel
         Logarithms of times.
     beyond
-        Logarithm of one plus the margin, by series.
+        What tests reject, by series: "slower by at most this", as a logarithm.
+    size
+        How large a change must be estimated to be told, likewise; at least `beyond`.
     nature
         Of every boundary; shape (series, points - 1). Must not depend on times.
     """
 
     panel: Panel
     beyond: Floats
+    size: Floats
     nature: NDArray[np.int8]
 
 
@@ -95,6 +108,18 @@ class ShownDrift:
 
 
 @dataclass(frozen=True, slots=True)
+class _Shown:
+    """A window that shows a change, and how much higher its later half is."""
+
+    series: int
+    first: int
+    last: int
+    slower: bool
+    rise: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What is shown, and how many hypotheses one direction was adjusted for."""
 
@@ -106,7 +131,7 @@ class Found:
 def find_changes(line: Line, rule: HistoryRule, bridged: Sequence[PlacedStep] = ()) -> Found:
     """Find all steps, then drift where no step is; `bridged` are steps that were shown before.
 
-    Of histories in which no release is slower than an earlier one by more than its margin, at
+    Of histories in which no release is slower than an earlier one by more than `line.beyond`, at
     most `rule.family_alpha` show any slower step or drift; likewise for faster. The rate is
     divided beforehand: between drift, steps at which something is known to differ, and the rest.
     """
@@ -118,18 +143,19 @@ def find_changes(line: Line, rule: HistoryRule, bridged: Sequence[PlacedStep] = 
         Nature.OPEN: step_alpha * (1 - rule.explained_share),
     }
     windows = _windows(line.panel.shape[1], rule)
-    steps: list[PlacedStep] = []
+    shown: list[_Shown] = []
     hypotheses = 0
     for nature, alpha in shares.items():
         eligible = [(line.nature == nature)[:, window.head_start - 1] for window in windows]
-        slower, faster, number = reject(line.panel, Family(windows, eligible, line.beyond, alpha))
+        family = Family(windows, eligible, line.beyond, _NEAR * line.size, alpha)
+        slower, faster, number = reject(line.panel, family)
         whole = rule.family_alpha / alpha
-        steps += _placed(line, windows, slower, whole, slower=True)
-        steps += _placed(line, windows, faster, whole, slower=False)
+        shown += _shown(line, windows, slower, whole, slower=True)
+        shown += _shown(line, windows, faster, whole, slower=False)
         hypotheses += number
-    merged = tuple(_once([*bridged, *steps]))
-    drifts, number = _drifts(line, merged, _width(line, rule), rule)
-    return Found(merged, drifts, hypotheses + number)
+    steps = tuple(_placed(line, shown, bridged))
+    drifts, number = _drifts(line, steps, _width(line, rule), rule)
+    return Found(steps, drifts, hypotheses + number)
 
 
 def attainable(line: Line, rule: HistoryRule) -> Floats:
@@ -166,38 +192,96 @@ def _windows(points: int, rule: HistoryRule) -> list[Pairing]:
     return [Pairing.around(points, b, a) for b, a in sides if a + b <= points]
 
 
-def _placed(
+def _shown(
     line: Line, windows: list[Pairing], rejected: Rejected, whole: float, *, slower: bool
-) -> Iterator[PlacedStep]:
-    """Put steps where a release itself is estimated beyond the margin over the one before.
+) -> Iterator[_Shown]:
+    """Return the windows that show a change.
 
-    That is the boundary in the middle of a window that shows a change, else the largest such
-    boundary inside of it. A window without any shows no step: that is drift, if it is anything.
     `whole` makes a p-value that was adjusted for a part of the error rate one for all of it.
     """
-    rise = jumps(line.panel.level if slower else -line.panel.level)
-    high = (rise > line.beyond[:, None]) & (line.nature != Nature.CLOSED)
-    for n in range(rejected.series.size):
-        series, window = int(rejected.series[n]), windows[int(rejected.pairing[n])]
-        edge = int(window.head_start[rejected.pair[n]])
-        first, last = edge - window.base_width, edge + window.head_width - 1
-        inside = [k for k in range(first, last) if high[series, k]]
-        if inside:
-            middle = edge - 1
-            best = middle if middle in inside else max(inside, key=lambda k: rise[series, k])
-            p = float(rejected.p_adjusted[n]) * whole
-            yield PlacedStep(series, best + 1, slower, p, first, last)
+    sign = 1 if slower else -1
+    for n, window in enumerate(windows):
+        chosen = np.flatnonzero(rejected.pairing == n)
+        if chosen.size:
+            series, pairs = rejected.series[chosen], rejected.pair[chosen]
+            rise = sign * rises(line.panel, window)[series, pairs]
+            first = window.base_start[pairs]
+            last = window.head_start[pairs] + window.head_width - 1
+            p = rejected.p_adjusted[chosen] * whole
+            columns = (series, first, last, rise, p)
+            for one, start, end, height, value in zip(*(c.tolist() for c in columns), strict=True):
+                yield _Shown(one, start, end, slower, height, value)
 
 
-def _once(steps: list[PlacedStep]) -> Iterator[PlacedStep]:
-    """Keep the smallest window of each place, of equal ones the most certain."""
-    kept: dict[tuple[int, int], PlacedStep] = {}
-    for step in steps:
-        key = step.series, step.point
-        other = kept.setdefault(key, step)
-        if (step.last - step.first, step.p_adjusted) < (other.last - other.first, other.p_adjusted):
-            kept[key] = step
-    yield from sorted(kept.values(), key=lambda s: (s.series, s.point))
+def _placed(
+    line: Line, shown: Iterable[_Shown], bridged: Sequence[PlacedStep]
+) -> Iterator[PlacedStep]:
+    """Put one step into every window that holds none yet, the narrowest windows first.
+
+    The place is the boundary within the window that is highest, and it must be larger than `size`
+    by itself. A window without such a boundary shows no step: that is drift, if it is anything. A
+    window that holds a step says no more than that, as the step alone may have made it show.
+    """
+    heights = {True: _heights(line, line.panel.level), False: _heights(line, -line.panel.level)}
+    found: dict[int, list[PlacedStep]] = defaultdict(list)
+    for step in bridged:
+        found[step.series].append(step)
+    for window in sorted(shown, key=lambda s: (s.last - s.first, -s.rise)):
+        others = found[window.series]
+        if any(window.first < step.point <= window.last for step in others):
+            continue
+        inside = heights[window.slower][window.series, window.first : window.last]
+        if inside.max() > line.size[window.series]:
+            point = window.first + int(inside.argmax()) + 1
+            told = window.p_adjusted, window.first, window.last
+            others.append(PlacedStep(window.series, point, window.slower, *told))
+    for series in sorted(found):
+        yield from sorted(found[series], key=lambda step: step.point)
+
+
+def _heights(line: Line, level: Floats) -> Floats:
+    """Return how much higher the points after each boundary are than those before it.
+
+    Shape (series, points - 1); -inf where nothing can have changed. Next to a boundary so many
+    points are averaged that noise is a third of `size`: one, where a point has rounds enough.
+    """
+    with np.errstate(invalid="ignore"):
+        steps = np.abs(jumps(level))
+    noise = np.nan_to_num(_median(steps)) / _QUARTILE
+    needed = np.ceil((3 * noise / np.maximum(line.size, _LEAST)) ** 2)
+    widths = needed.clip(1, _MOST_AVERAGED).astype(int)
+    found = jumps(level)
+    for width in np.unique(widths[widths > 1]):
+        rows = np.flatnonzero(widths == width)
+        found[rows] = _averaged(level[rows], int(width))
+    found[(line.nature == Nature.CLOSED) | ~np.isfinite(found)] = -np.inf
+    return found
+
+
+def _median(values: Floats) -> Floats:
+    """Return the median of each row without NaN; NaN of a row of nothing else."""
+    ordered = np.sort(values, axis=1)
+    middle = np.maximum(np.isfinite(values).sum(axis=1) - 1, 0) // 2
+    found: Floats = np.take_along_axis(ordered, middle[:, None], axis=1)[:, 0]
+    return found
+
+
+def _averaged(level: Floats, width: int) -> Floats:
+    """Return the mean of `width` points after each boundary less that of those before it."""
+    known = np.isfinite(level)
+    sums = [
+        np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0)))
+        for values in (np.where(known, level, 0.0), known.astype(np.float64))
+    ]
+    edges = np.arange(1, level.shape[1])
+    first, last = np.maximum(edges - width, 0), np.minimum(edges + width, level.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        before, after = (
+            (sums[0][:, end] - sums[0][:, start]) / (sums[1][:, end] - sums[1][:, start])
+            for start, end in ((first, edges), (edges, last))
+        )
+    found: Floats = after - before
+    return found
 
 
 def _width(line: Line, rule: HistoryRule) -> int:
@@ -218,7 +302,8 @@ def _drifts(
     free = open_until[:, late + width - 1] - open_until[:, early] > 0
     shift = rises(line.panel, pairing)
     alpha = rule.family_alpha * rule.drift_share
-    rejected, _, number = reject(line.panel, Family([pairing], [free], line.beyond, alpha))
+    family = Family([pairing], [free], line.beyond, line.size, alpha)
+    rejected, _, number = reject(line.panel, family)
     places: dict[int, list[int]] = {}
     for step in steps:
         places.setdefault(step.series, []).append(step.point)

@@ -57,7 +57,7 @@ def _shown(judged: Judged, cells: dict[tuple[int, int], list[int]], config: Conf
     nature = np.full_like(line.nature, Nature.CLOSED)
     for (_, point), series in cells.items():
         nature[series, point - 1] = Nature.OPEN
-    found = find_changes(Line(line.panel, line.beyond, nature), config.history)
+    found = find_changes(Line(line.panel, line.beyond, line.size, nature), config.history)
     return len(found.steps)
 
 

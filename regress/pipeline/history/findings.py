@@ -130,7 +130,7 @@ def _drifts(judged: Judged, ranges: Ranges, alpha: float) -> Iterator[Told]:
         early = slice(drift.early[0], drift.early[1] + 1)
         late = slice(drift.late[0], drift.late[1] + 1)
         best = early.start + int(np.nanargmin(level[early]))
-        beyond = level[best] + lines.line.beyond[drift.series]
+        beyond = level[best] + lines.line.size[drift.series]
         above = np.flatnonzero(np.nan_to_num(level[best:], nan=-np.inf) > beyond)
         passed = best + int(above[0]) if above.size else drift.late[0]
         sides = ranges.ran_by(case, best), ranges.ran_by(case, passed)
@@ -153,7 +153,7 @@ def _told(
     series, before, point = at
     line, tags = judged.lines.line, judged.lines.tags
     level = line.panel.level[series]
-    outcome = outcome_of(point, before, level, judged.of(series), float(line.beyond[series]))
+    outcome = outcome_of(point, before, level, judged.of(series), float(line.size[series]))
     last = outcome.end if outcome.end is not None else level.size
     return Told(
         change,

@@ -172,10 +172,21 @@ def build_lines(metric: Metric, chain: Chain, ranges: Ranges, config: Config) ->
         for block in (False, True)
     )
     nature = _natures(ranges, known=metric is Metric.KERNEL_TIME)[has]
-    beyond = np.array([log1p(limit.margin) for limit in limits])
+    size = np.array([log1p(limit.margin) for limit in limits])
+    beyond = size
+    if metric is Metric.KERNEL_TIME:
+        pairs = zip(noise, small, strict=True)
+        beyond = np.array([log1p(config.ab.margin.of(n, small=s, block=False)) for n, s in pairs])
     reference = chain.tags.index(chain.reference)
     return Lines(
-        metric, chain.tags, reference, cases, Line(panel, beyond, nature), limits, bridged, noise
+        metric,
+        chain.tags,
+        reference,
+        cases,
+        Line(panel, np.minimum(beyond, size), size, nature),
+        limits,
+        bridged,
+        noise,
     )
 
 

@@ -11,7 +11,7 @@ from regress.stats.panel import Pairing, Panel, p_values
 def _family(series: int, points: int, alpha: float = 0.05) -> Family:
     pairings = [Pairing.around(points, 2, 2), Pairing.around(points, 1, 1)]
     eligible = [np.ones((series, pairing.size), dtype=np.bool_) for pairing in pairings]
-    return Family(pairings, eligible, np.zeros(series), alpha)
+    return Family(pairings, eligible, np.zeros(series), np.full(series, -np.inf), alpha)
 
 
 def test_what_cannot_be_rejected_is_not_asked() -> None:
@@ -45,5 +45,7 @@ def test_nothing_eligible() -> None:
     """Without a hypothesis nothing is rejected."""
     panel, family = Panel((np.random.default_rng(1).normal(size=(2, 4, 6)),)), _family(2, 4)
     none = [np.zeros_like(mask) for mask in family.eligible]
-    slower, faster, number = reject(panel, Family(family.pairings, none, family.beyond, 0.05))
+    slower, faster, number = reject(
+        panel, Family(family.pairings, none, family.beyond, family.near, 0.05)
+    )
     assert (slower.series.size, faster.series.size, number) == (0, 0, 0)

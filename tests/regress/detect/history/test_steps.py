@@ -32,7 +32,8 @@ def _line(
         if edit:
             edit(stratum)
     natures = np.full((shape[0], shape[1] - 1), nature, dtype=np.int8)
-    return Line(Panel(tuple(strata)), np.full(shape[0], np.log1p(margin)), natures)
+    size = np.full(shape[0], np.log1p(margin))
+    return Line(Panel(tuple(strata)), 0.4 * size, size, natures)
 
 
 def _step(values: Floats) -> None:
@@ -103,7 +104,7 @@ def test_below_the_margin() -> None:
     """A lasting change below the margin is neither a step nor drift."""
 
     def small(values: Floats) -> None:
-        values[:, 12:] += 0.008
+        values[:, 12:] += 0.005
 
     found = find_changes(_line(small), RULE)
     assert (found.steps, found.drifts) == ((), ())
@@ -133,7 +134,7 @@ def test_known_changes_need_fewer_rounds() -> None:
 def test_mirrored_times_mirror_the_steps(seed: int) -> None:
     """Slower becomes faster at the same place with the same certainty."""
     line = _line(_step, seed=seed)
-    mirrored = find_changes(Line(line.panel.mirrored, line.beyond, line.nature), RULE)
+    mirrored = find_changes(Line(line.panel.mirrored, line.beyond, line.size, line.nature), RULE)
     expected = [(s.series, s.point, not s.slower) for s in find_changes(line, RULE).steps]
     assert _places(mirrored) == expected
 
@@ -144,7 +145,7 @@ def test_scaling_changes_nothing(offset: float, seed: int) -> None:
     """All times longer by a factor, in one campaign too, give the same steps."""
     line = _line(_step, seed=seed)
     moved = Panel((line.panel.strata[0] + offset, line.panel.strata[1]))
-    assert _places(find_changes(Line(moved, line.beyond, line.nature), RULE)) == _places(
+    assert _places(find_changes(Line(moved, line.beyond, line.size, line.nature), RULE)) == _places(
         find_changes(line, RULE)
     )
 
@@ -158,7 +159,7 @@ def _histories(draw: Callable[[np.random.Generator, tuple[int, int, int]], Float
         nature = np.full((10, 13), Nature.OPEN, dtype=np.int8)
         nature[:5] = Nature.EXPLAINED
         # Without any margin the tests are as sharp as they can be.
-        found = find_changes(Line(Panel(strata), np.zeros(10), nature), RULE)
+        found = find_changes(Line(Panel(strata), np.zeros(10), np.zeros(10), nature), RULE)
         wrong += any(step.slower for step in found.steps) or bool(found.drifts)
     return wrong
 
