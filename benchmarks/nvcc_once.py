@@ -30,7 +30,7 @@ TALLY_FILE: Final = "tally.txt"
 """In the store: one line a source file, `compiled KEY` or `reused KEY`."""
 _PASS: Final = re.compile(r"^#\$ (\S*(?:gcc|g\+\+|cc|c\+\+)\S* .*-E -x c\+\+ .*)$", re.MULTILINE)
 _LINE_MARKER: Final = re.compile(rb'^# \d+ "([^"\n]*)".*\n', re.MULTILINE)
-_BLANK: Final = re.compile(rb"\n\s*\n+")
+_BLANK: Final = re.compile(rb"^[ \t]*\n", re.MULTILINE)
 _COMPRESSION: Final = re.compile(r"-Xfatbin=-compress|--compress-mode=")
 """Left out: later releases ask for it, and compressed code cannot be compared with other code."""
 _VALUED: Final = ("-o", "-MF", "-I", "-isystem", "-c")
@@ -129,7 +129,7 @@ def _folders(words: Sequence[str]) -> list[bytes]:
 
 def _plain(text: bytes, folders: Iterable[bytes]) -> bytes:
     """Return preprocessed text without line numbers and without where this release lies."""
-    text = _BLANK.sub(b"\n", _LINE_MARKER.sub(b"", text))
+    text = _BLANK.sub(b"", _LINE_MARKER.sub(b"", text))
     for folder in folders:
         text = text.replace(folder, b"")
     return text

@@ -99,6 +99,13 @@ RELEASES = {
         _declared(_DECODE, f"q_len_per_req o_data_type {_DECODE_TYPES}", by_keyword=True),
         _declared(_PREFILL, f"{_PREFILL_TYPES} o_data_type {_PREFILL_REST}", by_keyword=True),
     ),
+    "0.7.4": (
+        _declared(_DECODE, f"q_len_per_req o_data_type {_DECODE_TYPES}", by_keyword=True),
+        _declared(
+            _PREFILL,
+            f"{_PREFILL_TYPES} o_data_type {_PREFILL_REST} uniform_q_len use_token_head_sf",
+        ),
+    ),
 }
 """plan() of the decode and the prefill wrapper, as these releases declare it."""
 

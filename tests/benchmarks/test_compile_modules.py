@@ -88,6 +88,7 @@ def install(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flashinfer", package)
     monkeypatch.setitem(sys.modules, "flashinfer.jit", jit)
     monkeypatch.setattr(compile_modules, "modules_needed", lambda: (release,))
+    monkeypatch.setattr(compile_modules, "auxiliary_specs", lambda: ())
 
     def ninja(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         assert (command[0], command[-2:]) == ("ninja", ["-t", "deps"])

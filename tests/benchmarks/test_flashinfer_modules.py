@@ -127,6 +127,44 @@ def test_a_module_s_spec(monkeypatch: pytest.MonkeyPatch, path: str, called: str
     assert kwargs == ({} if path == "decode" else {"use_fp16_qk_reduction": False})
 
 
+def test_later_releases_load_another_variant_of_fa2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 0.7 on the wrappers load the one for equal strides, so that is the one to build."""
+    told: list[str] = []
+
+    def public(backend: str, *_: Any, use_fp16_qk_reduction: bool) -> None:
+        told.append(f"public {backend} {use_fp16_qk_reduction}")
+
+    def primary(backend: str, *_: Any, use_fp16_qk_reduction: bool) -> None:
+        told.append(f"primary {backend} {use_fp16_qk_reduction}")
+
+    package = ModuleType("flashinfer.jit.attention")
+    package.modules = SimpleNamespace(  # type: ignore[attr-defined]
+        gen_batch_prefill_module=public, _gen_batch_prefill_primary_module=primary
+    )
+    for name in ("flashinfer", "flashinfer.jit"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit.attention", package)
+    for path in ("fa2", "fa3"):
+        Module(path, DType.BF16, DType.BF16, 128).spec()
+    assert told == ["primary fa2 False", "public fa3 False"]
+
+
+@pytest.mark.parametrize(
+    ("release", "specs"), [("0.5.0", ("page",)), ("0.5.3", ("page",)), ("0.6.0", ())]
+)
+def test_what_else_a_release_loads(
+    monkeypatch: pytest.MonkeyPatch, release: str, specs: tuple[str, ...]
+) -> None:
+    """Up to 0.5.3 the prefill wrapper converts page tables for fa3 with a module of its own."""
+    package, page = ModuleType("flashinfer"), ModuleType("flashinfer.jit.page")
+    package.__version__ = release  # type: ignore[attr-defined]
+    page.gen_page_module = lambda: "page"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "flashinfer", package)
+    monkeypatch.setitem(sys.modules, "flashinfer.jit", ModuleType("flashinfer.jit"))
+    monkeypatch.setitem(sys.modules, "flashinfer.jit.page", page)
+    assert flashinfer_modules.auxiliary_specs() == specs
+
+
 DECODE_NAME = "batch_decode_q_bf16_kv_bf16"
 FA2_NAME = "batch_prefill_q_bf16_kv_bf16_f16qk_False"
 FA3_NAME = FA2_NAME + "_sm90"
@@ -193,7 +231,9 @@ def test_a_release_that_names_modules_otherwise_tells_nothing(
 class Release:
     """A made-up FlashInfer whose modules fail to build with a given message, or not."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, message: str) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, folder: Path, message: str, compiled: str = "JitSpec"
+    ) -> None:
         self.builds: list[Any] = []
         release = self
 
@@ -207,7 +247,8 @@ class Release:
 
         self.note = folder / NAME / FAILURE_FILE
         core, jit = ModuleType("flashinfer.jit.core"), ModuleType("flashinfer.jit")
-        core.JitSpec = JitSpec  # type: ignore[attr-defined]
+        core.JitSpec = type("Abstract", (), {})  # type: ignore[attr-defined]
+        setattr(core, compiled, JitSpec)
         jit.env = SimpleNamespace(FLASHINFER_AOT_DIR=folder)  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "flashinfer", ModuleType("flashinfer"))
         monkeypatch.setitem(sys.modules, "flashinfer.jit", jit)
@@ -231,6 +272,16 @@ def test_a_refusal_is_written_down_and_raised_again_at_once(
         second.spec.build(False)  # noqa: FBT003 - as FlashInfer calls it
     assert str(again.value) == str(caught.value)
     assert second.builds == []
+
+
+def test_refusals_are_remembered_in_later_releases_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """From 0.7 on what nvcc builds has a class of its own below an abstract JitSpec."""
+    release = Release(monkeypatch, tmp_path, REFUSED, compiled="JitSpecNvcc")
+    with pytest.raises(RuntimeError, match="does not compile"):
+        release.spec.build(verbose=False)
+    assert release.note.is_file()
 
 
 @pytest.mark.parametrize("message", OTHER_FAILURES)

@@ -24,6 +24,8 @@ class Tools:
     def __init__(self) -> None:
         self.compiled: list[tuple[list[str], dict[str, str]]] = []
         self.missing: set[str] = set()
+        self.headers: list[str] = []
+        self.tally = ""
         self.code = 0
 
     def run(self, command: list[str], **options: Any) -> Any:
@@ -37,6 +39,9 @@ class Tools:
         workspace = Path(options["env"]["FLASHINFER_WORKSPACE_BASE"])
         assert (workspace / "libcuda.so").is_file()
         self.compiled.append((command, options["env"]))
+        self.headers = sorted(p.name for p in workspace.glob("curand/*"))
+        with Path(options["env"]["ATTN_OBJECT_STORE"], "tally.txt").open("a") as file:
+            file.write(self.tally)
         return subprocess.CompletedProcess(command, self.code)
 
 
@@ -92,12 +97,43 @@ def test_the_build_s_environment(
 def test_the_nvidia_wheels_headers_are_offered(
     tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A toolkit without cuRAND's headers finds those beside torch."""
+    """A toolkit without cuRAND's headers finds those beside torch, and no others of there."""
     headers = tmp_path / "site" / "nvidia" / "cu13" / "include"
     headers.mkdir(parents=True)
+    for name in ("curand.h", "curand_kernel.h", "cuda_runtime.h"):
+        (headers / name).write_text(name)
     monkeypatch.setattr(prebuild, "host_site_packages", lambda: (str(tmp_path / "site"),))
-    cli.main(["prebuild", "v1", "--to", str(tmp_path)])
-    assert str(headers) in tools.compiled[0][1]["CPATH"].split(":")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "cuda"))
+    cli.main(["prebuild", "v1", "--to", str(tmp_path / "modules")])
+    assert tools.headers == ["curand.h", "curand_kernel.h"]
+
+
+def test_a_toolkit_s_own_headers_are_enough(
+    tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the toolkit has cuRAND, no other folder is offered."""
+    (tmp_path / "cuda" / "include").mkdir(parents=True)
+    (tmp_path / "cuda" / "include" / "curand.h").write_text("")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "cuda"))
+    monkeypatch.delenv("CPATH", raising=False)
+    cli.main(["prebuild", "v1", "--to", str(tmp_path / "modules")])
+    assert tools.compiled[0][1]["CPATH"] == ""
+
+
+def test_releases_share_a_store_of_objects(
+    tools: Tools, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A front stands between FlashInfer and nvcc, and the end says what it saved this time."""
+    target = tmp_path / "modules"
+    (target / ".objects").mkdir(parents=True)
+    (target / ".objects" / "tally.txt").write_text("compiled before\n")
+    tools.tally = "compiled k1\nreused k1\nreused k2\n"
+    assert cli.main(["prebuild", "v1", "--to", str(target)]) == 0
+    environment = tools.compiled[0][1]
+    assert environment["ATTN_OBJECT_STORE"] == str(target / ".objects")
+    assert environment["FLASHINFER_NVCC"].endswith("/env/v1 -m benchmarks.nvcc_once")
+    told = "1 source files compiled, 2 taken from equal ones before\n"
+    assert capsys.readouterr().out == told
 
 
 def test_a_stack_without_flashinfer_has_nothing_to_build(
@@ -106,7 +142,8 @@ def test_a_stack_without_flashinfer_has_nothing_to_build(
     """It is named and passed over."""
     assert cli.main(["prebuild", "fa3-only", "--to", str(tmp_path)]) == 0
     assert tools.compiled == []
-    assert capsys.readouterr().out == "fa3-only pins no flashinfer-python: nothing to build\n"
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "fa3-only pins no flashinfer-python: nothing to build"
 
 
 @pytest.mark.parametrize(
