@@ -1,6 +1,5 @@
 """Writing the site: pages, their assets, nothing else."""
 
-import shutil
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -38,6 +37,8 @@ _ASSETS: Final = (
     "vendor/plex-mono.woff2",
     "vendor/LICENCES.txt",
 )
+_LIST: Final = "written.txt"
+"""Lists every file of the site, so that the next call knows which of them are stale."""
 _PAGES: Final = (
     overview_pages,
     release_pages,
@@ -52,7 +53,9 @@ _PAGES: Final = (
 
 
 def write_site(subject: Subject, folder: Path, *, url: str = "", asv: bool = False) -> int:
-    """Write every page under a folder and return how many.
+    """Write every page under a folder and return how many; the same rounds give the same bytes.
+
+    What an earlier call wrote there and this one does not is removed, nothing else.
 
     Parameters
     ----------
@@ -66,20 +69,45 @@ def write_site(subject: Subject, folder: Path, *, url: str = "", asv: bool = Fal
     UsageError
         If something cannot be written.
     """
+    before = _listed(folder)
+    written = []
+    for path, content in _files(subject, url, asv=asv):
+        _make((folder / path).parent)
+        write_file(content, folder / path)
+        written.append(path)
+    write_file("".join(f"{path}\n" for path in sorted(written)), folder / _LIST)
+    for path in sorted(before - {*written}):
+        if (folder / path).is_file():
+            (folder / path).unlink()
+    return sum(path.endswith(".html") for path in written)
+
+
+def _listed(folder: Path) -> set[str]:
+    """Return what an earlier call wrote, of what lies inside the folder."""
+    try:
+        lines = (folder / _LIST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return set()
+    inside = folder.resolve()
+    return {line for line in lines if line and (folder / line).resolve().is_relative_to(inside)}
+
+
+def _files(subject: Subject, url: str, *, asv: bool) -> Iterator[tuple[str, str | bytes]]:
+    """Yield (path under the site's folder, what it holds)."""
     shared = _shared(subject, asv=asv)
-    written = 0
     for page in _pages(subject, asv=asv):
-        _write(render(page, shared), folder / page.path)
-        written += 1
-    for path, name, value in (
-        ("data/rounds.js", "rounds", [*_rounds(subject)]),
-        *compare_data(subject),
-    ):
-        _write(f"(window.SITE??={{}})[{as_json(name)}]={as_json(value)};\n", folder / path)
-    _write(feed(subject, url), folder / "findings.atom")
+        yield page.path, render(page, shared)
+    yield "data/rounds.js", _script("rounds", [*_rounds(subject)])
+    for path, name, value in compare_data(subject):
+        yield path, _script(name, value)
+    yield "findings.atom", feed(subject, url)
     for name in _ASSETS:
-        _copy(_HERE / name, folder / "assets" / Path(name).name)
-    return written
+        yield f"assets/{Path(name).name}", (_HERE / name).read_bytes()
+
+
+def _script(name: str, value: object) -> str:
+    """Return a script that keeps a value for pages: browsers let no page fetch a file."""
+    return f"(window.SITE??={{}})[{as_json(name)}]={as_json(value)};\n"
 
 
 def _pages(subject: Subject, *, asv: bool) -> Iterator[Page]:
@@ -106,20 +134,6 @@ def _shared(subject: Subject, *, asv: bool) -> dict[str, Any]:
         "source": f"python -m regress … {subject.source}".rstrip(),
         "damaged": subject.damaged,
     }
-
-
-def _write(text: str, path: Path) -> None:
-    _make(path.parent)
-    write_file(text, path)
-
-
-def _copy(source: Path, target: Path) -> None:
-    _make(target.parent)
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        msg = f"cannot write {target}: {error.strerror or error}"
-        raise UsageError(msg) from error
 
 
 def _make(folder: Path) -> None:

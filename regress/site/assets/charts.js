@@ -210,7 +210,7 @@ function heat(rows, tags, width, meaning) {
   if (!rows.length) return message("Nothing was measured.");
   const narrow = width < 640;
   const left = narrow ? 0 : 432;
-  const size = Math.max(narrow ? 20 : 16, Math.min(64, (width - left - 10) / tags.length));
+  const size = Math.max(narrow ? 20 : 13, Math.min(64, (width - left - 10) / tags.length));
   const inner = Math.max(width, left + size * tags.length + 10);
   const row = narrow ? 34 : 19;
   const id = (r) => `${r.group}\n${r.label}\n${r.sub}`;

@@ -43,7 +43,7 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
             "rounds": sum(len(release.rounds) for release in subject.measured),
             "setup": subject.setup,
             "cards": [m.gpu_uuid[-6:] for m in subject.machines],
-            "warnings": subject.warnings,
+            "warnings": (*subject.warnings, *(subject.history.warnings if subject.history else ())),
             "year": {
                 "releases": [[p.tag, p.day] for p in year.releases],
                 "lines": [

@@ -1,0 +1,67 @@
+"""What the site shows, judged from one recorded campaign."""
+
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from regress.config import load_config
+from regress.pipeline.check import check
+from regress.pipeline.request import Request
+from regress.site.pages.findings import feed
+from regress.site.subject import Subject
+from tests.regress.site.trees import subject_of, write_part_of_recorded
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("rounds")
+    write_part_of_recorded(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def subject(root: Path) -> Subject:
+    return subject_of(root)
+
+
+def test_pairs_are_judged_as_check_does(subject: Subject, root: Path) -> None:
+    """Of every two stacks the site says what `check` says, cell by cell."""
+    assert len(subject.pairs) == 10
+    for (base, head), pair in subject.pairs.items():
+        report = check(base, head, Request((root,), None, "auto", None, "made up"), load_config())
+        assert pair.verdict is report.verdict
+        told = {case: cell.verdict for case, cell in pair.cells.items()}
+        assert told == {cell.case: cell.verdict for cell in report.cells}
+
+
+def test_steps_are_what_the_history_says(subject: Subject) -> None:
+    """Counts of a release are those of its cells, and as many are behind as the history counts."""
+    assert subject.history is not None
+    releases = {release.stack: release for release in subject.history.releases}
+    assert {*subject.steps} == {tag for tag, release in releases.items() if release.before}
+    for tag, step in subject.steps.items():
+        assert dict(step.counts) == releases[tag].verdicts
+        assert Counter(cell.verdict for cell in step.cells.values()) == releases[tag].verdicts
+        assert len(step.behind) == releases[tag].slower_than_best
+
+
+def test_the_feed_is_atom(subject: Subject) -> None:
+    """Every finding is an entry with an id of its own, a date, and a link to its place."""
+    root = ET.fromstring(feed(subject, "https://host/path/"))  # noqa: S314 - our own text
+    assert root.tag == f"{ATOM}feed"
+    entries = root.findall(f"{ATOM}entry")
+    assert subject.history is not None
+    assert len(entries) == len(subject.history.findings) > 0
+    ids = [entry.findtext(f"{ATOM}id") for entry in entries]
+    assert len({*ids}) == len(ids)
+    for entry in entries:
+        link = entry.find(f"{ATOM}link")
+        assert link is not None
+        assert link.get("href", "").startswith("https://host/path/findings.html#")
+        assert entry.findtext(f"{ATOM}updated", "")[:4].isdecimal()
+    days = [entry.findtext(f"{ATOM}updated", "") for entry in entries]
+    assert days == sorted(days, reverse=True)
