@@ -2,8 +2,10 @@
 
 import csv
 import hashlib
+import shutil
 import zipfile
 from base64 import urlsafe_b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,6 +14,9 @@ import pytest
 from benchmarks.adhoc import sha256_of
 from benchmarks.errors import UserError
 from benchmarks.slim import MANIFEST, SlimWheel, load_manifest, write_slim
+from benchmarks.stacks import Wheel
+from benchmarks.wheelhouse import fill
+from tests.benchmarks.synthetic import stack
 
 FILE = "flashinfer_python-0.6.1-py3-none-any.whl"
 INFO = "flashinfer_python-0.6.1.dist-info"
@@ -105,3 +110,46 @@ def test_what_is_no_wheel_is_one_line(tmp_path: Path, wheels: Path) -> None:
     with pytest.raises(UserError, match="cannot derive a slim wheel from"):
         write_slim(tmp_path / FILE, wheels)
     assert list(wheels.iterdir()) == []
+
+
+class FakeIndex:
+    """Stands for the package index: hands out one wheel."""
+
+    def __init__(self, original: Path) -> None:
+        self.original = original
+        self.downloads = 0
+
+    def download(self, name: str, wheel: Wheel, directory: Path) -> Path:
+        assert (name, wheel.file) == ("flashinfer-python", FILE)
+        self.downloads += 1
+        return Path(shutil.copy(self.original, directory))
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeIndex:
+    monkeypatch.setattr("benchmarks.wheelhouse.companion_versions", dict)
+    return FakeIndex(whole_wheel(tmp_path / "original"))
+
+
+def fill_slim(index: FakeIndex, folder: Path) -> tuple[Path, ...]:
+    published = Wheel(FILE, sha256_of(index.original))
+    of = replace(stack("v0.6.1"), wheels={"flashinfer-python": (published,)})
+    return fill(index, (of,), folder, "x86_64", slim=True)  # type: ignore[arg-type]
+
+
+def test_a_wheelhouse_may_be_slim(index: FakeIndex, wheels: Path) -> None:
+    """The original is fetched, checked and left behind; a second time nothing is."""
+    for _ in range(2):
+        assert fill_slim(index, wheels) == (wheels / FILE,)
+    assert index.downloads == 1
+    assert sorted(p.name for p in wheels.iterdir()) == [FILE, MANIFEST]
+    assert load_manifest(wheels)[FILE].original == sha256_of(index.original)
+
+
+def test_a_damaged_slim_wheel_is_derived_again(index: FakeIndex, wheels: Path) -> None:
+    """What is not as the manifest says is no slim wheel, and an original is none either."""
+    fill_slim(index, wheels)
+    (wheels / FILE).write_text("cut off")
+    fill_slim(index, wheels)
+    assert index.downloads == 2
+    assert sha256_of(wheels / FILE) == load_manifest(wheels)[FILE].sha256

@@ -7,12 +7,14 @@ import sys
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchmarks.adhoc import sha256_of
 from benchmarks.errors import UserError
+from benchmarks.slim import load_manifest, write_slim
 from benchmarks.stacks import Stack, Wheel
 from benchmarks.venv import ensure_environment, host_site_packages, modules_folder
 from tests.benchmarks.synthetic import stack
@@ -163,6 +165,89 @@ def test_the_host_is_this_interpreter() -> None:
     """The host's directories are site-packages that this process imports from."""
     assert host_site_packages()
     assert set(host_site_packages()) <= set(sys.path)
+
+
+def test_a_module_that_is_linked_is_left_alone(tmp_path: Path) -> None:
+    """A second process makes the same environment ready while the first one may load modules."""
+    modules = prebuilt(tmp_path)
+    of = stack_of(tiny_wheel(tmp_path / "wheels"))
+    make = partial(ensure_environment, of, wheels=tmp_path / "wheels", root=tmp_path / "env")
+    (link,) = make(modules=modules).parents[1].rglob("fa2.so")
+    before = link.lstat().st_ino
+    make(modules=modules)
+    assert link.lstat().st_ino == before
+    (tmp_path / "modules").rename(tmp_path / "moved")
+    make(modules=tmp_path / "moved")
+    assert link.read_bytes() == b"ELF"
+
+
+def prebuilt(tmp_path: Path) -> Path:
+    """Make a folder with one module of this version."""
+    built = tmp_path / "modules" / VERSION / "fa2" / "fa2.so"
+    built.parent.mkdir(parents=True)
+    built.write_bytes(b"ELF")
+    return tmp_path / "modules"
+
+
+def slimmed(tmp_path: Path, note: str = "") -> tuple[Stack, Path]:
+    """Make a stack that pins a wheel, and a folder with a slim wheel derived from it."""
+    original = tiny_wheel(tmp_path / "original")
+    of = stack_of(original)
+    folder = tmp_path / "slim"
+    folder.mkdir()
+    write_slim(tiny_wheel(tmp_path / "original", note=note) if note else original, folder)
+    return of, folder
+
+
+def test_a_slim_wheel_is_installed_beside_prebuilt_modules(tmp_path: Path) -> None:
+    """It stands for the wheel it was derived from, and the environment says so."""
+    of, folder = slimmed(tmp_path)
+    python = ensure_environment(
+        of, wheels=folder, modules=prebuilt(tmp_path), root=tmp_path / "env"
+    )
+    assert ask(python, "import flashinfer; print(flashinfer.__version__)") == VERSION
+    code = "from benchmarks.venv import derived_wheels as d; print(d())"
+    told = ask(python, f"import sys; sys.path.insert(0, {str(Path.cwd())!r}); {code}")
+    (file,) = load_manifest(folder)
+    assert told == str({file: sha256_of(folder / file)})
+    assert of.wheels[NAME][0].sha256 != sha256_of(folder / file)
+
+
+def test_an_environment_of_the_original_is_another_one(tmp_path: Path) -> None:
+    """What was made from a slim wheel is never taken for the whole, which can compile."""
+    of, folder = slimmed(tmp_path)
+    modules = prebuilt(tmp_path)
+    make = partial(ensure_environment, of, modules=modules, root=tmp_path / "env")
+    slim = make(wheels=folder)
+    whole = make(wheels=tmp_path / "original")
+    assert slim != whole
+    code = "from benchmarks.venv import derived_wheels as d; print(d())"
+    assert ask(whole, f"import sys; sys.path.insert(0, {str(Path.cwd())!r}); {code}") == "{}"
+
+
+def test_a_slim_wheel_needs_prebuilt_modules(tmp_path: Path) -> None:
+    """Without them, or with those of another version, it could not run: nothing is installed."""
+    of, folder = slimmed(tmp_path)
+    (tmp_path / "modules" / "0.6.4").mkdir(parents=True)
+    for modules in (None, tmp_path / "modules"):
+        with pytest.raises(UserError, match="runs with prebuilt modules only: set ATTN_MODULES"):
+            ensure_environment(of, wheels=folder, modules=modules, root=tmp_path / "env")
+    assert not (tmp_path / "env").exists()
+
+
+def test_a_slim_wheel_of_another_original_is_refused(tmp_path: Path) -> None:
+    """Its manifest must tie it to the wheel that the stack pins."""
+    of, folder = slimmed(tmp_path, note="# changed\n")
+    with pytest.raises(UserError, match=r"was derived from another wheel than v0\.6\.1 pins"):
+        ensure_environment(of, wheels=folder, modules=prebuilt(tmp_path), root=tmp_path / "env")
+
+
+def test_a_slim_wheel_that_was_changed_is_refused(tmp_path: Path) -> None:
+    """Its own hash is checked like that of any wheel."""
+    of, folder = slimmed(tmp_path)
+    tiny_wheel(folder, note="# changed\n")
+    with pytest.raises(UserError, match=r"cannot install v0\.6\.1 .*ash mismatch"):
+        ensure_environment(of, wheels=folder, modules=prebuilt(tmp_path), root=tmp_path / "env")
 
 
 def test_modules_of_a_local_wheel_are_its_own() -> None:
