@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks import backfill_command, cli
+from benchmarks.campaign import measure_turn
 from benchmarks.errors import UserError
 from benchmarks.rounds import load_rounds
 from workloads.record import Round
@@ -85,7 +86,7 @@ def test_a_budget_ends_it(
 ) -> None:
     """No round is begun that would end after the budget; the rest is said to be missing."""
     clock = iter(range(0, 100_000, 10))
-    monkeypatch.setattr(backfill_command.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
     assert run("--rounds", "5", "--budget-s", "400") == 0
     done = sum(counts(folder).values())
     assert 0 < done < 5 * len(TAGS)
@@ -102,7 +103,7 @@ def test_a_stack_that_cannot_be_measured_is_noted(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The others go on; the reason stands beside the rounds until one is measured."""
-    whole = backfill_command.measure_turn
+    whole = measure_turn
 
     def broken(turn: Any, *arguments: Any) -> Path:
         if turn.plan.tag == "v0.6.0":
