@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from regress.model.backends import BackendsReport
+from regress.model.bisection import Bisection
 from regress.model.bump import Bump
 from regress.model.explain import Explanation
 from regress.model.history import History
@@ -28,6 +29,7 @@ _Report = (
     | TraceSummary
     | StepCostReport
     | History
+    | Bisection
 )
 
 

@@ -1,0 +1,1 @@
+"""Bisection over releases: which to measure next is decided between stages, from round files."""
