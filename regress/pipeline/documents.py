@@ -6,8 +6,10 @@ from typing import Final
 
 from regress.config import load_config
 from regress.model.backends import BackendsReport
+from regress.model.bisection import Bisection
 from regress.model.bump import Bump
 from regress.model.explain import Explanation
+from regress.model.history import History
 from regress.model.report import CheckReport
 from regress.model.step_cost import StepCostReport
 from regress.model.thresholds import StackPair, ThresholdsReport
@@ -97,6 +99,8 @@ def generated(folder: Path = DOCS) -> dict[str, str]:
         "thresholds.schema.json": render_schema(ThresholdsReport),
         "step-cost.schema.json": render_schema(StepCostReport),
         "explain.schema.json": render_schema(Explanation),
+        "history.schema.json": render_schema(History),
+        "bisection.schema.json": render_schema(Bisection),
         "trace.schema.json": render_schema(TraceSummary),
         "bump.schema.json": render_schema(Bump),
     }
