@@ -23,8 +23,7 @@ from benchmarks.campaign import Options, campaign_id, measure_turn, round_plan
 from benchmarks.display import Display
 from benchmarks.errors import UserError
 from benchmarks.interrupt import interruptible
-from benchmarks.machine import gpu_of_host
-from benchmarks.measure.host import machine_name
+from benchmarks.measure.host import gpu_of_host, machine_name
 from benchmarks.paths import RECORDED, ROUNDS
 from benchmarks.process import Ahead, Turn
 from benchmarks.rounds import load_round, round_files

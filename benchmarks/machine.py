@@ -2,15 +2,14 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 from asv.machine import Machine, MachineCollection
 
 from benchmarks.errors import UserError
-from benchmarks.measure.host import machine_name
+from benchmarks.measure.host import gpu_of_host, machine_name
 
-__all__ = ["ensure_machine", "gpu_of_host"]
+__all__ = ["ensure_machine"]
 
 
 def ensure_machine(path: Path | None = None) -> str:
@@ -60,15 +59,3 @@ def _load(file: Path) -> dict[str, object]:
         msg = f"asv's machine file {file} holds no machines: remove it, asv writes it again"
         raise UserError(msg)
     return dict(entries)
-
-
-def gpu_of_host() -> tuple[str, str]:
-    """Return the first GPU's model and its driver's version; empty without a GPU."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    try:
-        done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return "", ""
-    first = done.stdout.splitlines()[:1] if done.returncode == 0 else []
-    name, _, driver = "".join(first).partition(", ")
-    return name, driver

@@ -15,7 +15,14 @@ from typing import Final
 from benchmarks.backends.adapter import Libraries
 from workloads.record import Machine
 
-__all__ = ["WrongVersionError", "fingerprint", "has_gpu", "load_libraries", "machine_name"]
+__all__ = [
+    "WrongVersionError",
+    "fingerprint",
+    "gpu_of_host",
+    "has_gpu",
+    "load_libraries",
+    "machine_name",
+]
 
 _MODULES: Final = {
     "flashinfer-python": "flashinfer",
@@ -37,6 +44,18 @@ def has_gpu() -> bool:
     import torch
 
     return bool(torch.cuda.is_available())
+
+
+def gpu_of_host() -> tuple[str, str]:
+    """Return the first GPU's model and its driver's version; empty without a GPU."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "", ""
+    first = done.stdout.splitlines()[:1] if done.returncode == 0 else []
+    name, _, driver = "".join(first).partition(", ")
+    return name, driver
 
 
 def machine_name(gpu: str) -> str:
