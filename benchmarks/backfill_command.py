@@ -235,6 +235,9 @@ def _measure(backfill: _Backfill) -> None:
         while turn is not None and backfill.capacity() > 0:
             following = next(turns, None)
             began, tag = time.monotonic(), turn.plan.tag
+            if tag in backfill.lost:  # It was decided on before the stack was given up.
+                turn = following
+                continue
             with Display(tag) as watch:
                 try:
                     path = measure_turn(turn, backfill.options.limits, watch, ahead, following)

@@ -119,7 +119,7 @@ def test_a_stack_that_cannot_be_measured_is_noted(
     assert told["reason"] == "v0.6.0 cannot be measured: it does not import"
     assert counts(folder)["v0.6.4"] == 2
     assert counts(folder)["v0.6.0"] == 0
-    assert "v0.6.0 is left out" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("v0.6.0 is left out") == 1
     monkeypatch.setattr(backfill_command, "measure_turn", whole)
     run("--rounds", "2")
     assert counts(folder)["v0.6.0"] == 2
