@@ -79,4 +79,6 @@ def _source(options: argparse.Namespace) -> str:
     words = ["--recorded"] if options.recorded else []
     for root in options.rounds or ():
         words += ["--rounds", str(root)]
+    if options.machine:
+        words += ["--machine", options.machine]
     return shlex.join(words)

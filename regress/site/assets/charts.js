@@ -83,7 +83,7 @@ const charts = {
     const figure = plot(width, {
       height: wide ? 420 : 360, marginLeft: 56, marginRight: wide ? 268 : 12, marginBottom: 46, marginTop: 22,
       x: { type: "point", domain: tags, ticks: ticksFor(tags, width - (wide ? 320 : 60)), tickRotate: tags.length > 12 ? -35 : 0, label: null, tickSize: 0, padding: 0.3 },
-      y: { type: "log", grid: true, label: "kernel time, µs (log scale)", tickSize: 0, tickFormat: micro, ticks: logTicks(d3.extent(rows, (r) => r.median), 8) },
+      y: { type: "log", domain: [d3.min(rows, (r) => r.median) * 0.85, d3.max(rows, (r) => r.median) * 1.12], grid: true, label: "kernel time, µs (log scale)", tickSize: 0, tickFormat: micro, ticks: logTicks(d3.extent(rows, (r) => r.median), 8) },
       symbol: { range: ["square", "circle", "triangle", "diamond", "star", "hexagon"] },
       marks: [
         ...lines.map((line) => Plot.line(line.points, { x: "0", y: "1", stroke: `var(--s${data.lines.indexOf(line)})`, strokeWidth: 1.8, strokeDasharray: line.like ? null : "5,4" })),
@@ -109,15 +109,19 @@ const charts = {
     const reach = Math.max(1.05, ...cells.flatMap((c) => [c.ratio, 1 / c.ratio])) ** 1.08;
     const families = [...new Set(cells.map((c) => c.family))];
     const narrow = width < 640;
+    const ticks = reach > 2 ? logTicks([1 / reach, reach], narrow ? 5 : 9) : [-0.9, -0.45, 0, 0.45, 0.9].map((part) => reach ** part);
     const present = Object.keys(VERDICTS).filter((v) => cells.some((c) => c.verdict === v));
     const figure = plot(width, {
       height: families.length * 54 + 50, marginLeft: narrow ? 8 : 124, marginRight: 14, marginBottom: 38, marginTop: 8,
-      x: { type: "log", domain: [1 / reach, reach], grid: true, label: `${data.head} over ${data.base}, log scale`, labelAnchor: "center", tickSize: 0, tickFormat: (r) => Number(r.toPrecision(reach > 2 ? 2 : 3)) + "×", ticks: reach > 2 ? logTicks([1 / reach, reach], narrow ? 5 : 9) : [1 / (reach ** 0.9), 1 / (reach ** 0.45), 1, reach ** 0.45, reach ** 0.9] },
+      x: { type: "log", domain: [1 / reach, reach], axis: null },
       y: { domain: [-1.25, 1.25], axis: null },
       fy: { domain: families, label: null, axis: null, padding: 0 },
       symbol: { domain: Object.keys(VERDICTS), range: Object.values(VERDICTS).map(([, symbol]) => symbol) },
       marks: [
         Plot.text(families, { fy: (f) => f, text: (f) => f, frameAnchor: narrow ? "top-left" : "left", dx: narrow ? 0 : -124, fontSize: 12, fontWeight: 560 }),
+        Plot.gridX(ticks),
+        // The text is given by hand: a log axis leaves labels out that it takes for minor.
+        Plot.axisX(ticks, { text: (r) => Number(r.toPrecision(reach > 2 ? 2 : 3)) + "×", tickSize: 0, label: `${data.head} over ${data.base}, log scale`, labelAnchor: "center" }),
         Plot.ruleX([1], { stroke: color("--muted"), strokeWidth: 1 }),
         Plot.dot(cells, {
           x: "ratio", y: (c) => jitter(c.workload + c.backend), fy: "family", r: 4, rotate: (c) => (c.verdict === "IMPROVEMENT" ? 180 : 0), symbol: "verdict", stroke: (c) => color(VERDICTS[c.verdict][0]), fill: (c) => color(VERDICTS[c.verdict][0]), fillOpacity: (c) => (c.verdict === "SAME" ? 0.15 : 0.8), strokeOpacity: (c) => (c.verdict === "SAME" ? 0.6 : 1), strokeWidth: 1,
@@ -164,7 +168,7 @@ const charts = {
     const of = (kind) => told.filter((t) => t.kind === kind);
     const title = (t) => `${t.backend}\n${t.tag}, ${t.kind}\n${t.first === null ? `not up to ${t.last}` : t.last === null ? `at ${t.first} or below` : `after ${t.last}, by ${t.first}`}`;
     const figure = plot(width, {
-      height: backends.length * 92 + 60, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: 40, marginTop: 20,
+      height: backends.length * 92 + 60, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: 40, marginTop: narrow ? 40 : 20,
       x: { type: "band", domain: data.tags, label: null, tickSize: 0, ticks: ticksFor(data.tags, width - 260), tickRotate: data.tags.length > 12 ? -35 : 0 },
       y: { type: "log", base: 2, domain: [4, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
       fy: { domain: backends, axis: null, padding: 0.14 },
