@@ -35,11 +35,14 @@ def top_findings(told: History, number: int = _SHOWN) -> tuple[HistoryFinding, .
 
 def _line(finding: HistoryFinding) -> str:
     where = f"**{literal(finding.first_bad)}** (after {literal(finding.last_good)})"
-    told = [escaped(finding.reason) + "."]
+    told = [_sentence(finding.reason)]
     if finding.cause.explained:
-        cause = finding.cause.summary.partition(";")[0].rstrip(".")
-        told.append(escaped(f"{cause[:1].upper()}{cause[1:]}") + ".")
+        told.append(_sentence(finding.cause.summary.partition(";")[0]))
     return f"- {where}: {' '.join(told)}{_ending(finding)}"
+
+
+def _sentence(text: str) -> str:
+    return escaped(f"{text[:1].upper()}{text[1:].rstrip('.')}") + "."
 
 
 def _ending(finding: HistoryFinding) -> str:

@@ -160,10 +160,10 @@ const charts = {
 
   thresholds(data, width) {
     const kinds = ["planned", "measured", "predicted"];
-    const axes = data.axes.filter((a) => a.distribution === "skew40" && a.shape === "decode-h32x4-d128-bf16-p16");
-    const told = axes.flatMap((a) => Object.entries(a.told).flatMap(([tag, found]) => kinds.filter((k) => found[k]).map((kind) => ({ backend: a.backend, tag, kind, last: found[kind][0], first: found[kind][1] }))));
+    const told = data.axes.flatMap((a) => Object.entries(a.told).flatMap(([tag, found]) => kinds.filter((k) => found[k]).map((kind) => ({ backend: a.backend, tag, kind, last: found[kind][0], first: found[kind][1] }))));
     if (!told.length) return message("No release was measured on growing batches.");
     const backends = [...new Set(told.map((t) => t.backend))];
+    const contiguous = new Set(data.axes.filter((a) => a.contiguous).map((a) => a.backend));
     const narrow = width < 640;
     const of = (kind) => told.filter((t) => t.kind === kind);
     const title = (t) => `${t.backend}\n${t.tag}, ${t.kind}\n${t.first === null ? `not up to ${t.last}` : t.last === null ? `at ${t.first} or below` : `after ${t.last}, by ${t.first}`}`;
@@ -173,7 +173,7 @@ const charts = {
       y: { type: "log", base: 2, domain: [4, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
       fy: { domain: backends, axis: null, padding: 0.14 },
       marks: [
-        Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (b.startsWith("fa3-") ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -8 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
+        Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (contiguous.has(b) ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -8 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
         Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 4, y2: "first", stroke: color("--s2"), strokeWidth: 6, strokeOpacity: 0.55, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
         Plot.text(of("planned").filter((t) => t.first === null), { fy: "backend", x: "tag", y: "last", text: () => "↑", dy: -4, fill: color("--s2"), title }),
         Plot.dot(of("predicted").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", symbol: "diamond", r: 5, stroke: color("--muted"), title }),
@@ -181,17 +181,17 @@ const charts = {
       ],
     });
     const keys = legend([["var(--s2)", "planned, as the library says (↑ beyond the largest batch)"], ["var(--s0)", "measured, from times"], ["transparent", "◇ predicted by a model"]]);
-    return stack(keys, figure, message("* reads contiguous KV: not like for like"));
+    return stack(keys, figure, ...(contiguous.size ? [message("* reads contiguous KV: not like for like")] : []));
   },
 };
 
 // What a release achieved: least work over median time, cell by cell.
 function roofPoints(data, release) {
-  return SITE.cells.flatMap(([family, workload, backend, href], i) => {
+  return SITE.cells.flatMap(([family, workload, backend, href, contiguous], i) => {
     const [work, time] = [data.work[i], SITE.times[release][i]];
     if (!work || !time) return [];
     const [rate, bandwidth] = work.map((amount) => (amount / time) * 1e6);
-    return [{ family, workload, backend, href, time, rate, bandwidth, intensity: work[0] / work[1], contiguous: backend.startsWith("fa3-") || backend === "sdpa" }];
+    return [{ family, workload, backend, href, time, rate, bandwidth, intensity: work[0] / work[1], contiguous }];
   });
 }
 

@@ -6,7 +6,8 @@ from regress.model.verdict import WORST_FIRST
 from regress.site.page import Page
 from regress.site.pairs import Pair
 from regress.site.subject import Subject
-from regress.site.words import path_of_cell
+from regress.site.words import layout_of, path_of_cell
+from workloads.backend import Layout
 
 __all__ = ["compare_data", "compare_pages"]
 
@@ -38,7 +39,16 @@ def compare_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
     and ratios with their intervals in the same order.
     """
     cases = list(subject.families)
-    listed = [[subject.families[c], c.workload, c.backend, path_of_cell(c)] for c in cases]
+    listed = [
+        [
+            subject.families[case],
+            case.workload,
+            case.backend,
+            path_of_cell(case),
+            layout_of(case.backend) is Layout.CONTIGUOUS,
+        ]
+        for case in cases
+    ]
     yield "data/cells.js", "cells", listed
     times = {r.tag: [subject.time_us(r.tag, c) for c in cases] for r in subject.measured}
     yield "data/times.js", "times", times

@@ -1,5 +1,6 @@
 """The threshold page: ramp, threshold and cliff of each planner, release by release."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -43,6 +44,8 @@ def threshold_pages(subject: Subject) -> Iterator[Page]:
     """Yield the page."""
     numbers = _numbers(subject)
     rows = [_AxisRow(axis, tuple(_folded(found))) for axis, found in sorted(numbers.items())]
+    axes = sorted(numbers)
+    drawn = _densest(numbers)
     most = max((row.batches for row in rows), default=0)
     yield Page(
         "thresholds.html",
@@ -52,9 +55,11 @@ def threshold_pages(subject: Subject) -> Iterator[Page]:
             "rows": [row for row in rows if row.batches * 3 > most],
             "others": [row for row in rows if row.batches * 3 <= most],
             "words": bracket_words,
+            "drawn": drawn,
+            "spread": spread_words(drawn[2]) if drawn else "",
             "picture": {
                 "tags": [release.tag for release in subject.measured],
-                "axes": [_drawn(axis, found) for axis, found in sorted(numbers.items())],
+                "axes": [_told(axis, numbers[axis]) for axis in axes if _same(axis) == drawn],
             },
         },
     )
@@ -101,11 +106,22 @@ def _brackets(numbers: Numbers) -> tuple[Bracket | None, ...]:
     return numbers.planned, numbers.measured, numbers.predicted, numbers.ramp
 
 
-def _drawn(axis: Axis, found: Mapping[str, Numbers]) -> Mapping[str, object]:
+def _same(axis: Axis) -> tuple[str, int, str]:
+    return axis.shape, axis.tokens, axis.distribution
+
+
+def _densest(numbers: Mapping[Axis, Mapping[str, Numbers]]) -> tuple[str, int, str] | None:
+    """Return shape, tokens and distribution of which the most batch sizes are known."""
+    known: Counter[tuple[str, int, str]] = Counter()
+    for axis, found in numbers.items():
+        known[_same(axis)] += sum(len(told.batches) for told in found.values())
+    return max(known, key=lambda same: (known[same], same), default=None)
+
+
+def _told(axis: Axis, found: Mapping[str, Numbers]) -> Mapping[str, object]:
     return {
         "backend": axis.backend,
-        "shape": axis.shape,
-        "distribution": axis.distribution,
+        "contiguous": layout_of(axis.backend) is Layout.CONTIGUOUS,
         "told": {
             tag: {
                 "planned": _ends(numbers.planned),

@@ -1,0 +1,49 @@
+"""The findings that reach furthest, as Markdown."""
+
+from msgspec.structs import replace
+
+from regress.model.cause import Cause
+from regress.model.finding import Metric
+from regress.model.history import ControlGroup
+from regress.report.findings_markdown import render_controls, render_top_findings, top_findings
+from tests.regress.builders import CASE, OTHER
+from tests.regress.pipeline.alerts.histories import finding, history
+
+
+def test_a_standing_regression_comes_first_then_the_reach() -> None:
+    """One small regression that stands is before a large change that is over."""
+    over = finding(id="over", size=9.0, cases=(CASE, OTHER), recovered_by="v3", standing=False)
+    faster = finding(id="faster", verdict="IMPROVEMENT", size=0.5)
+    small = finding(id="small", size=1.04)
+    host = finding(id="host", metric=Metric.PLAN_TIME, size=5.0)
+    told = history(faster, over, host, small)
+    assert [f.id for f in top_findings(told)] == ["small", "over", "faster"]
+
+
+def test_a_line_says_what_why_and_what_became_of_it() -> None:
+    """What was taken back says by which release, what stands says so."""
+    line = render_top_findings(history(finding(recovered_by="v3", standing=False)))
+    assert line == (
+        "- **`v2`** (after `v1`): Decode is slower. Another kernel. Taken back by `v3`.\n"
+    )
+    assert render_top_findings(history(finding())).endswith(" It stands.\n")
+
+
+def test_text_of_errors_is_no_markup() -> None:
+    """An error message cannot write tags into the page."""
+    cause = Cause("<b>@someone</b>", explained=True, evidence=(), files=())
+    assert "<b>" not in render_top_findings(history(finding(cause=cause)))
+
+
+def test_nothing_found_is_said() -> None:
+    """An empty list would look like a mistake."""
+    assert render_top_findings(history()) == "Nothing was shown to change.\n"
+
+
+def test_controls_say_when_nothing_was_measured() -> None:
+    """Zero of zero is no false-alarm rate."""
+    told = history()
+    assert "not measured" in render_controls(told)
+    group = ControlGroup((), 200, 1, 0, 0.005, 0.0235)
+    assert "1 of 200" in render_controls(replace(told, controls=group))
+    assert "at most 2.4%" in render_controls(replace(told, controls=group))
