@@ -75,7 +75,7 @@ class Point(_Part, frozen=True):
     bridged
         Whether the two share no campaign and are compared through a common reference stack.
     control
-        Whether both ran the very same kernels in the very same way (an A/A pair).
+        Whether both ran the very same code in the very same way (an A/A pair).
     """
 
     stack: str
@@ -278,7 +278,8 @@ class ControlPair(_Part, frozen=True):
     Attributes
     ----------
     cells
-        Kernel-time cells of which device code, plan facts, launches and resolved backend agree.
+        Kernel-time cells of which device code, plan facts, launches and resolved backend agree,
+        or whose library is the same: the same version, or no kept source differs.
     alarms
         Cases among them of which the rule of a single comparison says that times changed.
     same_sources

@@ -16,6 +16,7 @@ from workloads.sources import SOURCES_SCHEMA, SourceFile, SourcesFile
 __all__ = ["SOURCES_FILE", "Sources", "load_sources"]
 
 SOURCES_FILE: Final = RECORDED / "sources.json"
+_UNPINNED: Final = frozenset({"torch", "none"})
 _SURROUNDINGS: Final = frozenset(
     f"flashinfer/{name}" for name in ("utils.py", "jit/core.py", "jit/cpp_ext.py")
 )
@@ -55,6 +56,22 @@ class Sources:
                 return None
             found += _differences(sides[0], sides[1])
         return tuple(sorted(found, key=lambda file: file.path))
+
+    def identical(self, library: str, before: str, after: str) -> bool:
+        """Whether two stacks surely run the same code of a library that a backend needs.
+
+        They do if both pin the same version, or no source that is kept differs. What needs no pin
+        comes with the set-up.
+        """
+        if library in _UNPINNED:
+            return True
+        if before not in self.pins or after not in self.pins:
+            return False
+        versions = [dict(self.pins[tag]).get(library) for tag in (before, after)]
+        if None in versions:
+            return False
+        is_kept = any(name.startswith(f"{library}==") for name in self.releases)
+        return versions[0] == versions[1] or (is_kept and self.changed(before, after) == ())
 
     def same(self, before: str, after: str) -> bool | None:
         """Whether the attention sources of two stacks are identical; None if one is unknown.

@@ -106,7 +106,7 @@ class _Told:
 
 def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config) -> _Told:
     judged = {
-        metric: judge_lines(build_lines(metric, chain, ranges, config), ranges, config)
+        metric: judge_lines(build_lines(metric, chain, ranges, sources, config), ranges, config)
         for metric in _METRICS
     }
     if not judged[Metric.KERNEL_TIME].lines.cases:

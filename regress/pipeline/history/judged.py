@@ -1,7 +1,8 @@
 """Every release of a series against the one before: ratio, verdict and why."""
 
 from dataclasses import dataclass
-from math import isfinite, log1p
+from math import exp, isfinite, log1p
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -156,7 +157,7 @@ def _point(
     if not rounds:
         return Point(tag, None, None, 0)
     best = float(np.nanmin(panel.level[series]))
-    time_us = float(np.exp(np.median(_known(panel.strata, series, point))))
+    time_us = exp(median(_known(panel.strata, series, point)))
     relative = float(np.exp(level - best)) if isfinite(level) else None
     before = previous(lines, series, point)
     if before is None:
@@ -172,10 +173,9 @@ def _point(
     return Point(tag, time_us, relative, rounds, verdict, code, ratio, bridged, control)
 
 
-def _known(strata: tuple[NDArray[np.float64], ...], series: int, point: int) -> NDArray[np.float64]:
-    values = np.concatenate([stratum[series, point] for stratum in strata])
-    found: NDArray[np.float64] = values[np.isfinite(values)]
-    return found
+def _known(strata: tuple[NDArray[np.float64], ...], series: int, point: int) -> list[float]:
+    values = (float(value) for stratum in strata for value in stratum[series, point])
+    return [value for value in values if isfinite(value)]
 
 
 def _compare(

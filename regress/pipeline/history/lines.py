@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log1p
 from typing import Final
 
@@ -20,6 +21,8 @@ from regress.stats.exact import Floats
 from regress.stats.noise import upper_sd
 from regress.stats.panel import Ints, Panel
 from regress.store.columns import ABSENT, STATUSES, Columns, Ran
+from regress.store.sources import Sources
+from workloads.backend import backend
 from workloads.record import Case, Status
 
 __all__ = ["Lines", "Ranges", "build_lines", "build_ranges", "rule_of"]
@@ -153,7 +156,9 @@ def _parts(told: Ran) -> dict[str, object]:
     return known | ({"kernels": told.kernels} if told.kernels else {})
 
 
-def build_lines(metric: Metric, chain: Chain, ranges: Ranges, config: Config) -> Lines:
+def build_lines(
+    metric: Metric, chain: Chain, ranges: Ranges, sources: Sources, config: Config
+) -> Lines:
     """Make the series of one metric."""
     columns = chain.columns
     at = {case: n for n, case in enumerate(columns.cases)}
@@ -171,7 +176,8 @@ def build_lines(metric: Metric, chain: Chain, ranges: Ranges, config: Config) ->
         tuple(bounds(rule, n, small=s, block=block) for n, s in zip(noise, small, strict=True))
         for block in (False, True)
     )
-    nature = _natures(ranges, known=metric is Metric.KERNEL_TIME)[has]
+    kept = sources if metric is Metric.KERNEL_TIME else None
+    nature = _natures(ranges, chain.tags, kept)[has]
     size = np.array([log1p(limit.margin) for limit in limits])
     beyond = size
     if metric is Metric.KERNEL_TIME:
@@ -228,33 +234,45 @@ def _noise(
     )
 
 
-def _natures(ranges: Ranges, *, known: bool) -> NDArray[np.int8]:
+def _natures(ranges: Ranges, tags: Sequence[str], sources: Sources | None) -> NDArray[np.int8]:
     """Say of every boundary what is known of it without any time.
 
-    A release is compared with the one before it that has a time.
+    A release is compared with the one before it that has a time. Without `sources` nothing is
+    known, as for host code.
     """
     cases, releases = ranges.ran.shape
     found = np.full((cases, max(releases - 1, 0)), Nature.CLOSED, dtype=np.int8)
-    outside = {n: _without_code(told) for n, told in enumerate(ranges.told)}
-    for row in range(cases):
-        before: int | None = None
-        for point in np.flatnonzero(ranges.measured[row]):
-            if before is not None:
-                pair = int(ranges.ran[row, before]), int(ranges.ran[row, point])
-                found[row, point - 1] = (
-                    _nature(pair, ranges.told, outside) if known else Nature.OPEN
-                )
-            before = int(point)
+    for case, row in ranges.rows.items():
+        points = [int(point) for point in np.flatnonzero(ranges.measured[row])]
+        for before, point in pairwise(points):
+            nature = Nature.OPEN
+            if sources is not None:
+                ran = ranges.ran_by(case, before), ranges.ran_by(case, point)
+                same = sources.identical(_library(case), tags[before], tags[point])
+                nature = _nature(*ran, same_code=same)
+            found[row, point - 1] = nature
     return found
 
 
-def _nature(pair: tuple[int, int], told: Sequence[Ran], outside: dict[int, Ran]) -> Nature:
-    one, other = pair
-    if ABSENT in pair:
-        return Nature.OPEN
-    if one == other and told[one].known:
+def _library(case: Case) -> str:
+    try:
+        return backend(case.backend).library
+    except ValueError:  # Of an older catalog: nothing is known of it.
+        return ""
+
+
+def _nature(one: Ran | None, other: Ran | None, *, same_code: bool) -> Nature:
+    if one is None or other is None:
+        return Nature.CLOSED if same_code else Nature.OPEN
+    if (one == other and one.known) or (same_code and _agree(one, other)):
         return Nature.CLOSED
-    return Nature.OPEN if outside[one] == outside[other] else Nature.EXPLAINED
+    return Nature.OPEN if _without_code(one) == _without_code(other) else Nature.EXPLAINED
+
+
+def _agree(one: Ran, other: Ran) -> bool:
+    """Whether nothing that both tell differs."""
+    parts, others = _parts(one), _parts(other)
+    return all(others[name] == value for name, value in parts.items() if name in others)
 
 
 def _without_code(told: Ran) -> Ran:

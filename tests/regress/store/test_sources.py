@@ -90,3 +90,17 @@ def test_the_kept_file() -> None:
     functions = {file.path: file.functions for file in changed}
     assert "BatchDecodeWithPagedKVCacheWrapper.plan" in functions["flashinfer/decode.py"]
     assert not any("hopper" in path for path in functions)
+
+
+def test_identical_libraries(tmp_path: Path) -> None:
+    """The same pin, no differing file, or a library of the set-up; anything unknown is not."""
+    sources = _sources(tmp_path)
+    assert sources.identical("apache-tvm-ffi", "v1", "v2")
+    assert not sources.identical("apache-tvm-ffi", "v2", "v3")
+    assert not sources.identical(LIBRARY, "v1", "v2")
+    assert not sources.identical(LIBRARY, "v3", "v4")
+    assert not sources.identical("fa3-fwd", "v1", "v2")
+    assert not sources.identical(LIBRARY, "v1", "mine")
+    assert sources.identical("torch", "v1", "mine")
+    assert load_sources().identical(LIBRARY, "v0.6.16", "v0.6.16.post1")
+    assert not load_sources().identical(LIBRARY, "v0.6.0", "v0.6.1")
