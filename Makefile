@@ -57,5 +57,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/compare
-	$(BIN)/pip install -q -c requirements.lock -e '.[test,cpu,plot]'
+	$(BIN)/pip install -q -c requirements.lock -e '.[test,cpu,plot,history]'
 	@touch $@
