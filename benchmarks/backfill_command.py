@@ -33,6 +33,7 @@ from benchmarks.venv import ensure_environment, existing_folder
 from workloads.catalog import TIERS
 from workloads.record import Case, Design, Round
 from workloads.rehearsal import REHEARSAL, SCRIPT_VARIABLE, rehearsing
+from workloads.stage import BACKFILL
 from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 __all__ = ["add_parser"]
@@ -131,7 +132,7 @@ class _Backfill:
             if not group:
                 return
             number += 1
-            run, stage = self.options.campaign, f"backfill-{number}"
+            run, stage = self.options.campaign, f"{BACKFILL}{number}"
             design = Design(run, stage, group, 1, 1, len(self.cases))
             for tag in group:
                 if tag in self.lost or self.capacity() <= 0:

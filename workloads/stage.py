@@ -10,9 +10,12 @@ import msgspec
 
 from workloads.record import Case
 
-__all__ = ["STAGE_SCHEMA", "StagePlan", "load_stage", "write_stage"]
+__all__ = ["BACKFILL", "STAGE_SCHEMA", "StagePlan", "load_stage", "write_stage"]
 
 STAGE_SCHEMA: Final = 1
+BACKFILL: Final = "backfill-"
+"""What the names of a backfill's stages begin with; the number of the group follows. A group ends
+where the time does, and the next backfill fills what it lacks."""
 
 _Number = Annotated[int, msgspec.Meta(ge=1)]
 

@@ -9,6 +9,7 @@ from regress.model.finding import Finding, Metric, RoundIds, Series
 from regress.model.reason import REASONS, Reason, ReasonCode
 from workloads import catalog
 from workloads.record import Case, Round
+from workloads.stage import BACKFILL
 
 __all__ = ["mark_missing", "missing_rounds"]
 
@@ -71,11 +72,14 @@ def missing_rounds(
 ) -> Iterator[Finding]:
     """Say of every wanted case which planned rounds of base or head have no file.
 
-    Every round tells how many were planned beside it. Only runs of all the stacks in `pair` count.
+    Every round tells how many were planned beside it, except those of a backfill, whose groups
+    end where its time does. Only runs of all the stacks in `pair` count.
     """
     stages: dict[tuple[str, str], list[Round]] = defaultdict(list)
     for r in rounds:
-        if r.design and {*pair} <= {*r.design.stacks}:
+        if not r.design or r.design.stage.startswith(BACKFILL):
+            continue
+        if {*pair} <= {*r.design.stacks}:
             stages[r.design.run, r.design.stage].append(r)
     for (run, stage), found in stages.items():
         told = "; ".join(_lost_blocks(found, pair))

@@ -7,8 +7,19 @@ from typing import Final
 
 from workloads import catalog
 from workloads.record import Case, Round
+from workloads.stage import BACKFILL
 
-__all__ = ["CONFIRM", "FIRST", "SCREEN", "Run", "Stage", "find_runs", "is_whole", "looked_again"]
+__all__ = [
+    "CONFIRM",
+    "FIRST",
+    "SCREEN",
+    "Run",
+    "Stage",
+    "find_runs",
+    "is_whole",
+    "looked_again",
+    "measures_all",
+]
 
 SCREEN: Final = "screen-"
 """What the names of the screening's stages begin with; a number follows."""
@@ -125,7 +136,12 @@ def is_whole(found: Round) -> bool:
 
     Later stages, of `ab` and of a bisection, hold cases that were chosen by what was seen.
     """
-    return found.design is None or found.design.stage in {PLANNED, FIRST}
+    return found.design is None or measures_all(found.design.stage)
+
+
+def measures_all(stage: str) -> bool:
+    """Whether rounds of this stage hold what was chosen before any was measured."""
+    return stage in {"", PLANNED, FIRST} or stage.startswith(BACKFILL)
 
 
 def looked_again(found: Round) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from regress.errors import NoDataError, UsageError
-from regress.pipeline.ab.runs import FIRST, PLANNED
+from regress.pipeline.ab.runs import measures_all
 from regress.store.columns import Columns, Head
 from regress.store.setup import Setup
 from regress.store.stacks import PublishedStack
@@ -59,7 +59,7 @@ def choose_chain(columns: Columns, published: Sequence[PublishedStack]) -> Chain
     line = _line(columns, published)
     warnings = list(_elsewhere(columns, line))
     heads = columns.heads
-    kept = [n for n, h in enumerate(heads) if h.tag in line and h.stage in {"", PLANNED, FIRST}]
+    kept = [n for n, h in enumerate(heads) if h.tag in line and measures_all(h.stage)]
     key = _setup([heads[n] for n in kept])
     other = sum(heads[n].setup != key for n in kept)
     if other:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from regress.pipeline.ab.runs import is_whole
 from regress.pipeline.cells import build_cells, index
 from regress.pipeline.missing import mark_missing, missing_rounds
 from tests.regress.builders import NO_NOISE, make_round, measured
@@ -90,3 +91,11 @@ def test_a_block_measured_again_is_not_missed() -> None:
 def test_runs_of_other_stacks_do_not_count() -> None:
     """What was planned with a stack that is not compared is no business of this comparison."""
     assert _missing(*WHOLE, _planned("v1", 1, ("v1", "v3"))) == []
+
+
+def test_a_backfill_misses_no_rounds() -> None:
+    """Its groups end where its time does: what a group lacks is no lost data."""
+    design = Design("run", "backfill-2", ("v1", "v2"), 1, 1)
+    alone = make_round("v1", 1, [measured(GATE, 1.0)], design=design)
+    assert list(missing_rounds([alone], ("v1", "v2"), {GATE: "made-up"})) == []
+    assert is_whole(alone)
