@@ -1,54 +1,48 @@
 """The findings of a history that most readers want, as a Markdown list."""
 
-from math import log
-
 from regress.model.finding import Metric
-from regress.model.history import History, HistoryFinding
-from regress.model.verdict import Verdict
+from regress.model.history import History
+from regress.report.history_stories import Story, headline_of, stories_of
 from regress.report.markdown import escaped, literal
 
-__all__ = ["render_controls", "render_top_findings", "top_findings"]
+__all__ = ["render_controls", "render_top_findings", "top_stories"]
 
 _SHOWN = 3
-_WORSE = (Verdict.REGRESSION, Verdict.GONE, Verdict.BROKEN)
 
 
 def render_top_findings(told: History) -> str:
     """Return the findings that reach furthest, each with its cause and what became of it."""
-    lines = [_line(finding) for finding in top_findings(told)]
+    lines = [_line(story) for story in top_stories(told)]
     return "\n".join(lines or ("Nothing was shown to change.",)) + "\n"
 
 
-def top_findings(told: History, number: int = _SHOWN) -> tuple[HistoryFinding, ...]:
-    """Return the changes of kernel time that reach furthest: standing ones for the worse first.
-
-    How far one reaches is the number of its cells times the logarithm of their median ratio.
-    """
+def top_stories(told: History, number: int = _SHOWN) -> tuple[Story, ...]:
+    """Return the changes of kernel time that reach furthest: standing ones for the worse first."""
     kernel = [f for f in told.findings if f.metric is Metric.KERNEL_TIME and f.size is not None]
 
-    def rank(finding: HistoryFinding) -> tuple[bool, float]:
-        standing = finding.verdict in _WORSE and finding.standing
-        return not standing, -len(finding.cases) * abs(log(finding.size or 1))
+    def rank(story: Story) -> tuple[bool, float]:
+        return not (story.worse and story.lead.standing), -story.reach
 
-    return tuple(sorted(kernel, key=rank)[:number])
+    return tuple(sorted(stories_of(told, kernel), key=rank)[:number])
 
 
-def _line(finding: HistoryFinding) -> str:
-    where = f"**{literal(finding.first_bad)}** (after {literal(finding.last_good)})"
-    told = [_sentence(finding.reason)]
-    if finding.cause.explained:
-        told.append(_sentence(finding.cause.summary.partition(";")[0]))
-    return f"- {where}: {' '.join(told)}{_ending(finding)}"
+def _line(story: Story) -> str:
+    lead = story.lead
+    where = f"**{literal(lead.first_bad)}** (after {literal(lead.last_good)})"
+    told = [f"{escaped(story.reason.rstrip('.'))} ({escaped(', '.join(story.families))})."]
+    if lead.cause.explained:
+        told.append(_sentence(headline_of(lead)))
+    return f"- {where}: {' '.join(told)}{_ending(story)}"
 
 
 def _sentence(text: str) -> str:
     return escaped(f"{text[:1].upper()}{text[1:].rstrip('.')}") + "."
 
 
-def _ending(finding: HistoryFinding) -> str:
-    if finding.recovered_by:
-        return f" Taken back by {literal(finding.recovered_by)}."
-    return " It stands." if finding.verdict in _WORSE else ""
+def _ending(story: Story) -> str:
+    if story.lead.recovered_by:
+        return f" Taken back by {literal(story.lead.recovered_by)}."
+    return " It stands." if story.worse else ""
 
 
 def render_controls(told: History) -> str:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from regress.model.history import History, HistoryFinding
-from regress.model.verdict import Verdict
+from regress.model.history import History
 from regress.report.history_rows import (
     BEST_HEADER,
     CONTROL_HEADER,
@@ -12,35 +11,35 @@ from regress.report.history_rows import (
     control_rows,
     release_rows,
     render_best,
+    render_cause,
     render_controls,
     render_exit,
     render_guarantee,
     render_size,
+    render_undecided,
 )
+from regress.report.history_stories import Story, stories_of
 from regress.report.markdown import Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
 from regress.report.view import View
 
 __all__ = ["render_history_markdown"]
 
-_WORSE = (Verdict.REGRESSION, Verdict.GONE)
-
 
 def render_history_markdown(report: History, view: View) -> str:
     """Return the report below the limit of a comment: long lists are folded, then cut."""
     report = printable(report)
-    worse = [f for f in report.findings if f.verdict in _WORSE]
-    better = [f for f in report.findings if f.verdict not in _WORSE]
+    stories = stories_of(report, report.findings)
     head = [f"### {escaped(render_exit(report))}"]
     head += ["", *(f"- Left out: {escaped(file.problem)}" for file in report.damaged)]
     head += [f"- Warning: {escaped(line)}" for line in report.warnings]
     best = list(best_rows(report, everything=view.everything))
     blocks = [
         Block("", (), head),
-        *_findings("Worse", worse),
-        *_findings("Better", better),
+        *_stories("Worse", [s for s in stories if s.worse]),
+        *_stories("Better", [s for s in stories if not s.worse]),
         *_table("Releases", RELEASE_HEADER, release_rows(report), "release"),
-        Block("", (), (escaped(render_best(report)),)),
+        Block("", (), [*_undecided(report), escaped(render_best(report))]),
         *_table("Slower than the best so far", BEST_HEADER, best, "case"),
         Block("", (), (escaped(render_controls(report.controls)),)),
         *_table("Control group", CONTROL_HEADER, control_rows(report.controls), "pair"),
@@ -49,19 +48,24 @@ def render_history_markdown(report: History, view: View) -> str:
     return fit(blocks)
 
 
-def _findings(title: str, findings: Sequence[HistoryFinding]) -> list[Block]:
+def _undecided(report: History) -> list[str]:
+    line = render_undecided(report)
+    return [escaped(line), ""] if line else []
+
+
+def _stories(title: str, stories: Sequence[Story]) -> list[Block]:
     rows = [
         row(
             (
-                finding.verdict,
-                f"{literal(finding.last_good)} → {literal(finding.first_bad)}",
-                literal(finding.recovered_by) if finding.recovered_by else "stands",
-                escaped(finding.reason),
-                escaped(render_size(finding.largest)),
-                escaped(finding.cause.summary),
+                s.lead.verdict,
+                f"{literal(s.lead.last_good)} → {literal(s.lead.first_bad)}",
+                literal(s.lead.recovered_by) if s.lead.recovered_by else "stands",
+                escaped(s.reason),
+                escaped(render_size(s.lead.largest)),
+                escaped(render_cause(s.lead)) or "as it says",
             )
         )
-        for finding in findings
+        for s in stories
     ]
     header = table("verdict", "step", "until", "what", "largest", "likely cause")
     return [Block(title, rows, header, noun="finding")] if rows else []

@@ -13,7 +13,9 @@ from regress.model.history import (
     HistoryFinding,
     SeriesHistory,
 )
+from regress.model.reason import ReasonCode
 from regress.model.verdict import WORST_FIRST, Verdict
+from regress.report.history_stories import Story, headline_of, sources_of, stories_of
 from regress.report.view import render_ratio
 
 __all__ = [
@@ -24,11 +26,13 @@ __all__ = [
     "control_rows",
     "release_rows",
     "render_best",
+    "render_cause",
     "render_controls",
     "render_exit",
-    "render_finding",
     "render_guarantee",
     "render_size",
+    "render_story",
+    "render_undecided",
 ]
 
 RELEASE_HEADER: Final = (
@@ -48,19 +52,25 @@ def render_size(extreme: Extreme | None) -> str:
     return f"{render_ratio(extreme.ratio)} {extreme.case}" if extreme else "-"
 
 
-def render_finding(finding: HistoryFinding) -> tuple[str, ...]:
-    """Return a finding in a few lines: where and how much, then why, then how to see it."""
-    state = "" if finding.standing else f", until {finding.recovered_by}"
-    what = {"plan_time": "host time of plan(), "}.get(finding.metric, "")
-    first = (
-        f"{finding.verdict} {finding.last_good} -> {finding.first_bad}{state}: "
-        f"{what}{finding.reason}"
-    )
-    lines = [first, f"cause: {finding.cause.summary}"]
-    if finding.largest is not None:
-        lines.append(f"largest: {render_size(finding.largest)}")
-    lines.append(f"families: {', '.join(finding.families)}; see: {finding.reproduce}")
+def render_story(story: Story) -> tuple[str, ...]:
+    """Return a story in a few lines: where and how much, then why, then how to see it."""
+    lead = story.lead
+    state = "" if lead.standing else f", until {lead.recovered_by}"
+    what = {"plan_time": "host time of plan(), "}.get(lead.metric, "")
+    lines = [f"{lead.verdict} {lead.last_good} -> {lead.first_bad}{state}: {what}{story.reason}"]
+    lines += [f"cause: {line}" for line in (render_cause(lead),) if line]
+    if lead.largest is not None:
+        lines.append(f"largest: {render_size(lead.largest)}")
+    lines.append(f"families: {', '.join(story.families)}; see: {lead.reproduce}")
     return tuple(lines)
+
+
+def render_cause(finding: HistoryFinding) -> str:
+    """Return the likely cause in a line; nothing where the finding itself says it."""
+    if finding.cause.summary in finding.reason:
+        return ""
+    sources = sources_of(finding)
+    return f"{headline_of(finding)}{f' ({sources})' if sources else ''}"
 
 
 def release_rows(report: History) -> Iterator[tuple[str, ...]]:
@@ -72,9 +82,27 @@ def release_rows(report: History) -> Iterator[tuple[str, ...]]:
             release.stack,
             (release.time or "")[:10] or "-",
             str(release.rounds),
-            ", ".join(shown) or "-",
-            render_size(largest),
+            ", ".join(shown) or "first measured",
+            f"{largest.ratio.estimate:.3f}x {largest.case}" if largest else "-",
         )
+
+
+def render_undecided(report: History) -> str:
+    """Say which releases are UNDECIDED for want of rounds; nothing if none is."""
+    short: Counter[str] = Counter()
+    for one in _kernel_times(report):
+        short.update(p.stack for p in one.points if p.code == ReasonCode.TOO_FEW_ROUNDS)
+    named = [
+        release.stack
+        for release in report.releases
+        if short[release.stack] * 2 > release.verdicts.get(Verdict.UNDECIDED, 0)
+    ]
+    if not named:
+        return ""
+    return (
+        "Mostly UNDECIDED for want of rounds, of their own or of the release before: "
+        f"{', '.join(named)}."
+    )
 
 
 def best_rows(report: History, *, everything: bool) -> Iterator[tuple[str, ...]]:
@@ -82,8 +110,15 @@ def best_rows(report: History, *, everything: bool) -> Iterator[tuple[str, ...]]
     for one in _kernel_times(report):
         best = one.best
         if best is not None and (everything or best.verdict is Verdict.REGRESSION):
-            ratio = render_ratio(best.ratio) if best.ratio else "-"
-            yield str(one.series.case), best.best, best.newest, ratio, best.verdict
+            yield str(one.series.case), best.best, best.newest, _over_best(one), best.verdict
+
+
+def _over_best(one: SeriesHistory) -> str:
+    """Return the ratio with its interval; without a campaign in common an estimate alone."""
+    if one.best and one.best.ratio:
+        return render_ratio(one.best.ratio)
+    levels = [point.level for point in one.points if one.best and point.stack == one.best.newest]
+    return next((f"about {level:.3f}x" for level in levels if level), "-")
 
 
 def render_best(report: History) -> str:
@@ -133,11 +168,11 @@ def render_guarantee(told: Guarantee) -> str:
 
 def render_exit(report: History) -> str:
     """Return the headline: verdict of the newest release, and what stands."""
-    standing = [f for f in report.findings if f.standing and f.gates]
-    worse = sum(f.verdict in {Verdict.REGRESSION, Verdict.GONE} for f in standing)
-    past = sum(f.verdict is Verdict.REGRESSION and not f.standing for f in report.findings)
+    stories = [s for s in stories_of(report, report.findings) if s.worse and s.lead.gates]
+    standing = sum(s.lead.standing for s in stories)
     newest = report.releases[-1].stack
     return (
         f"{report.verdict}  {report.releases[0].stack} to {newest}: "
-        f"{counted(worse, 'finding')} for the worse that stand, {past} in the past"
+        f"{counted(standing, 'change')} for the worse that stand, "
+        f"{len(stories) - standing} taken back"
     )

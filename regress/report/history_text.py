@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 
 from regress.counted import counted
-from regress.model.history import History, HistoryFinding
-from regress.model.verdict import Verdict
+from regress.model.history import History
 from regress.report.history_rows import (
     BEST_HEADER,
     CONTROL_HEADER,
@@ -17,15 +16,15 @@ from regress.report.history_rows import (
     render_best,
     render_controls,
     render_exit,
-    render_finding,
     render_guarantee,
+    render_story,
+    render_undecided,
 )
+from regress.report.history_stories import Story, stories_of
 from regress.report.printable import printable
 from regress.report.view import EXIT_STYLES, View, render_table
 
 __all__ = ["render_history_text"]
-
-_WORSE = (Verdict.REGRESSION, Verdict.GONE)
 
 
 def render_history_text(report: History, view: View) -> str:
@@ -35,14 +34,16 @@ def render_history_text(report: History, view: View) -> str:
     def write(console: Console) -> None:
         console.print(render_exit(report), style=EXIT_STYLES.get(report.exit_code, "bold yellow"))
         _damaged(console, report)
-        told = [f for f in report.findings if f.gates]
-        standing = [f for f in told if f.standing]
-        _section(console, "Worse, and still so", [f for f in standing if f.verdict in _WORSE])
-        _section(console, "Worse for a while", [f for f in told if not f.standing])
-        _section(console, "Better", [f for f in standing if f.verdict not in _WORSE])
-        others = [f for f in report.findings if not f.gates]
-        _section(console, "Not counted in the verdict", others)
+        every = stories_of(report, report.findings)
+        told = [s for s in every if s.lead.gates]
+        standing = [s for s in told if s.lead.standing]
+        _section(console, "Worse, and still so", [s for s in standing if s.worse])
+        _section(console, "Worse for a while", [s for s in told if not s.lead.standing])
+        _section(console, "Better", [s for s in standing if not s.worse])
+        _section(console, "Not counted in the verdict", [s for s in every if not s.lead.gates])
         _table(console, "Releases", RELEASE_HEADER, release_rows(report))
+        if line := render_undecided(report):
+            console.print(f"\n{line}")
         console.print(f"\n{render_best(report)}")
         _table(console, "", BEST_HEADER, best_rows(report, everything=view.everything))
         console.print(f"\n{render_controls(report.controls)}")
@@ -57,11 +58,11 @@ def _damaged(console: Console, report: History) -> None:
         console.print(f"Left out: {file.problem}", style="bold yellow")
 
 
-def _section(console: Console, title: str, findings: Sequence[HistoryFinding]) -> None:
-    if findings:
-        console.print(f"\n{title} ({len(findings)})", style="bold")
-        for finding in findings:
-            first, *others = render_finding(finding)
+def _section(console: Console, title: str, stories: Sequence[Story]) -> None:
+    if stories:
+        console.print(f"\n{title} ({len(stories)})", style="bold")
+        for story in stories:
+            first, *others = render_story(story)
             console.print(f"  {first}")
             for line in others:
                 console.print(f"      {line}", style="dim")

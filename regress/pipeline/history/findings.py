@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from regress.config import Config
-from regress.counted import counted
+from regress.counted import counted, ranged
 from regress.detect.history.recovery import outcome_of
 from regress.model.finding import Metric, Ratio, Series
 from regress.model.history import (
@@ -217,7 +217,7 @@ def _finding(
         cases=tuple(told.change.series.case for told in group),
         size=float(median(ratios)),
         largest=Extreme(step.series.case, step.ratio),
-        reason=f"{counted(len(group), 'case')} {word}, by {ratios[0]:.3g}x to {ratios[-1]:.3g}x",
+        reason=f"{counted(len(group), 'case')} {word}, by {ranged(ratios[0], ratios[-1])}",
         cause=cause,
         reproduce=f"python -m regress ab {pair[0]} {pair[1]}",
     )

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from regress.model.cause import Cause
 from regress.model.finding import Metric
 from regress.model.history import ControlGroup
-from regress.report.findings_markdown import render_controls, render_top_findings, top_findings
+from regress.report.findings_markdown import render_controls, render_top_findings, top_stories
 from tests.regress.builders import CASE, OTHER
 from tests.regress.pipeline.alerts.histories import finding, history
 
@@ -17,14 +17,14 @@ def test_a_standing_regression_comes_first_then_the_reach() -> None:
     small = finding(id="small", size=1.04)
     host = finding(id="host", metric=Metric.PLAN_TIME, size=5.0)
     told = history(faster, over, host, small)
-    assert [f.id for f in top_findings(told)] == ["small", "over", "faster"]
+    assert [story.lead.id for story in top_stories(told)] == ["small", "over", "faster"]
 
 
 def test_a_line_says_what_why_and_what_became_of_it() -> None:
     """What was taken back says by which release, what stands says so."""
     line = render_top_findings(history(finding(recovered_by="v3", standing=False)))
     assert line == (
-        "- **`v2`** (after `v1`): Decode is slower. Another kernel. Taken back by `v3`.\n"
+        "- **`v2`** (after `v1`): Decode is slower (decode). Another kernel. Taken back by `v3`.\n"
     )
     assert render_top_findings(history(finding())).endswith(" It stands.\n")
 

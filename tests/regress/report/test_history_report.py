@@ -72,7 +72,12 @@ def test_markdown_holds_no_markup_of_others(report: History) -> None:
 
 def test_markdown_stays_below_the_limit(report: History) -> None:
     """However many findings there are; it says how many were cut."""
-    many = msgspec.structs.replace(report, findings=report.findings * 400)
+    findings = tuple(
+        msgspec.structs.replace(finding, first_bad=f"{finding.first_bad}.post{n}")
+        for n in range(400)
+        for finding in report.findings
+    )
+    many = msgspec.structs.replace(report, findings=findings)
     text = render_history_markdown(many, View())
     assert len(text.encode()) <= LIMIT
     assert "cut to fit" in text
