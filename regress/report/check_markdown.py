@@ -49,7 +49,7 @@ def detail_blocks(
         *_waived(report, view),
         *_listed("Waivers to look at", list(render_waiver_findings(report)), folded=all_folded),
         *_information(report, view),
-        *_listed("Not measured on either side", render_unmeasured(report)),
+        *_unmeasured(report),
         *_listed("Warnings", report.warnings),
         _families(report),
         *_stages(report),
@@ -117,6 +117,13 @@ def _listed(title: str, lines: Sequence[str], *, folded: bool = True) -> Iterato
         yield Block(f"{title} ({len(lines)})", rows, folded=folded, noun="line")
 
 
+def _unmeasured(report: CheckReport) -> Iterator[Block]:
+    if report.unmeasured:
+        rows = [f"- {escaped(line)}" for line in render_unmeasured(report)]
+        title = f"Not measured on either side ({len(report.unmeasured)})"
+        yield Block(title, rows, folded=True, noun="line")
+
+
 def _families(report: CheckReport) -> Block:
     counts = Counter((cell.family, cell.verdict) for cell in report.cells)
     shown = [v for v in WORST_FIRST if any(verdict is v for _, verdict in counts)]
@@ -128,7 +135,7 @@ def _families(report: CheckReport) -> Block:
 
 def _stages(report: CheckReport) -> Iterator[Block]:
     if report.run:
-        rows = [row(map(literal, cells)) for cells in stage_rows(report.run)]
+        rows = [row((literal(name), *counts)) for name, *counts in stage_rows(report.run)]
         yield Block("Stages of the run", rows, table(*STAGE_HEADER), folded=True, noun="stage")
 
 

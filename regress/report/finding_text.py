@@ -21,7 +21,7 @@ _PLAIN: Final = View()
 def render_finding(finding: Finding, view: View) -> tuple[str, ...]:
     """Return the case with its figures, the reason with evidence, and kernels if they changed."""
     figures = "".join(f"{text}  " for text in render_figures(finding))
-    told = "; ".join((finding.reason.message, *_facts(finding, view)))
+    told = "; ".join((finding.reason.message, *_facts(finding, view), *_folded(finding, view)))
     return (
         f"  {figures}{finding.series.case}",
         f"      {told} [{finding.reason.code}]",
@@ -39,19 +39,23 @@ def render_figures(finding: Finding) -> tuple[str, ...]:
 
 
 def render_evidence(finding: Finding, view: View) -> tuple[str, ...]:
-    """Return what else differs between the sides, one text a thing."""
+    """Return what else differs between the sides, one text a thing, without what follows."""
     return (*_facts(finding, view), *_kernels_of(finding, view))
 
 
 def _facts(finding: Finding, view: View) -> Iterator[str]:
     if finding.measured and finding.measured.cycles:
         yield f"{render_ratio(finding.measured.cycles)} in SM cycles"
-    changes = [c for c in finding.evidence if c.name != _KERNELS]
-    shown = [c for c in changes if view.everything or c.name not in FOLDED]
-    for change in shown:
-        yield render_change(change, view)
-    if len(shown) < len(changes):
-        yield f"{len(changes) - len(shown)} more: --all"
+    for change in finding.evidence:
+        if change.name != _KERNELS and (view.everything or change.name not in FOLDED):
+            yield render_change(change, view)
+
+
+def _folded(finding: Finding, view: View) -> Iterator[str]:
+    """Yield how many facts are not shown, for a terminal, where `--all` shows them."""
+    folded = sum(change.name in FOLDED for change in finding.evidence)
+    if folded and not view.everything:
+        yield f"{folded} more: --all"
 
 
 def render_change(change: Change, view: View = _PLAIN) -> str:

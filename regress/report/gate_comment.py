@@ -1,5 +1,6 @@
 """The gate's comment: short on top, everything else folded, within GitHub's limit."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Final
 
@@ -38,6 +39,8 @@ _LIMIT: Final = 60_000
 """Below that of a comment: who accepts it, and when, must still go on top."""
 _SHOWN: Final = 10
 _REST: Final = "`report.json` among the run's artifacts"
+_OF_THE_RUNNER: Final = ("--run", "--wheels", "--modules", "--report")
+"""Options with folders and rounds that are gone with the runner."""
 _ACTIONS: Final = {
     ExitCode.PASS: "nothing: as far as attention goes, this can be merged.",
     ExitCode.REGRESSION: "do not merge this as it is.",
@@ -125,7 +128,7 @@ def _folded(bump: Bump, measured: Measured, report: CheckReport) -> Iterator[Blo
     sure = sureness(report)
     if sure:
         yield Block("How sure this is", (), (sure,), folded=True)
-    yield Block("", (), ("Reproduce:", "", fenced(_commands(bump, report))))
+    yield Block("", (), ("Reproduce:", "", fenced(_commands(bump, measured, report))))
     yield Block("", (), ("</details>",))
 
 
@@ -134,8 +137,19 @@ def _setup(report: CheckReport) -> Block:
     return Block("Set-up of the measurement", rows, table("what", "is"), folded=True)
 
 
-def _commands(bump: Bump, report: CheckReport) -> str:
-    """Return what makes both stacks known and judges them again."""
+def _commands(bump: Bump, measured: Measured, report: CheckReport) -> str:
+    """Return what makes both stacks known and measures or, if replayed, judges them again."""
     stacks = (bump.base_pins, bump.head_pins)
     known = [f"python -m benchmarks stacks pins {' '.join(pins)}" for pins in stacks]
-    return "\n".join((*known, report.command))
+    gone = _OF_THE_RUNNER[1:] if measured.replayed else _OF_THE_RUNNER
+    return "\n".join((*known, _without(report.command, gone)))
+
+
+def _without(command: str, options: tuple[str, ...]) -> str:
+    """Return a command without these options and their values."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # whoever wrote the report: it is shown as it is
+        return command
+    dropped = {n + k for n, word in enumerate(words) if word in options for k in (0, 1)}
+    return shlex.join(word for n, word in enumerate(words) if n not in dropped)

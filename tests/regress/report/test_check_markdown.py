@@ -162,3 +162,10 @@ def test_no_text_opens_a_fold_or_a_tag(text: str) -> None:
     for tag in ("<details>", "</details>", "<summary>", "</summary>", "<br>", "<code>", "</code>"):
         made = made.replace(tag, "")
     assert "<" not in made
+
+
+def test_what_is_not_measured_is_counted_by_cell(tmp_path: Path) -> None:
+    """A line speaks of all cells that share a reason; the title has their number."""
+    alike = tuple(Unmeasured(Case("w", str(n)), "skipped: a", "skipped: a") for n in range(3))
+    text = _render(msgspec.structs.replace(mixed(tmp_path), unmeasured=alike))
+    assert "Not measured on either side (3)</summary>\n\n- 3 cells skipped: a\n" in text

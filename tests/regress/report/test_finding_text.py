@@ -10,7 +10,7 @@ from regress.model.finding import (
     Series,
 )
 from regress.model.reason import REASONS, Reason, ReasonCode
-from regress.report.finding_text import render_finding
+from regress.report.finding_text import render_evidence, render_finding
 from regress.report.view import View
 from tests.regress.builders import CASE
 
@@ -20,14 +20,17 @@ SHAPES = (
 )
 
 
-def _lines(*evidence: Change, everything: bool = False) -> tuple[str, ...]:
+def _finding(*evidence: Change) -> Finding:
     reason = Reason(ReasonCode.SLOWER, "slower")
-    finding = Finding(
+    return Finding(
         *("ab", "made-up", Series(CASE, Metric.KERNEL_TIME), REASONS[reason.code].verdict, reason),
         RoundIds(("b",), ("h",)),
         evidence=evidence,
     )
-    return render_finding(finding, View(everything=everything))
+
+
+def _lines(*evidence: Change, everything: bool = False) -> tuple[str, ...]:
+    return render_finding(_finding(*evidence), View(everything=everything))
 
 
 def test_what_follows_from_other_facts_is_folded() -> None:
@@ -43,6 +46,12 @@ def test_what_follows_from_other_facts_is_folded() -> None:
     assert _lines(*changes)[1] == f"      slower; {told}; 2 more: --all [slower]"
     full = f"{told}; q_tile 16 -> none; work_items 66 -> 12"
     assert _lines(*changes, everything=True)[1] == f"      slower; {full} [slower]"
+
+
+def test_where_there_is_no_option_none_is_named() -> None:
+    """A comment or a code scanning alert cannot be asked for more."""
+    changes = Change("splits_kv", base=True, head=False), Change("q_tile", 16, None)
+    assert render_evidence(_finding(*changes), View()) == ("splits_kv yes -> no",)
 
 
 def test_kernels_are_named_without_launch_shapes() -> None:

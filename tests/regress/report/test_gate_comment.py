@@ -20,6 +20,7 @@ from tests.regress.github.reports import bump, report
 from tests.regress.report.samples import HOSTILE
 
 FOLD = "<details><summary>All findings"
+AB = "python -m regress ab v0.6.0 v0.6.1"
 
 
 def render(told: Bump, judged: CheckReport | None = None, **more: object) -> str:
@@ -43,6 +44,26 @@ Verdict **SAME** for commit `bbbbbbbbbbbb`. All 72 cases are the same.
     assert "Reproduce:" in folded
     assert "python -m regress ab v0.6.0 v0.6.1 --tier gate" in folded
     assert "python -m benchmarks stacks pins flashinfer-python==0.6.1" in folded
+
+
+@pytest.mark.parametrize(
+    ("command", "replayed", "shown"),
+    [
+        (f"{AB} --wheels '/a b' --modules /m --report json=x --report sarif=y --run r", False, AB),
+        (
+            f"{AB} --judge --recorded --report json=x --run r",
+            True,
+            f"{AB} --judge --recorded --run r",
+        ),
+        (f"{AB} --cells 'a b*'", False, f"{AB} --cells 'a b*'"),
+        (f"{AB} 'unbalanced", False, f"{AB} 'unbalanced"),
+        (f"{AB} --run", False, AB),
+    ],
+)
+def test_what_reproduces_it_runs_elsewhere(command: str, replayed: bool, shown: str) -> None:  # noqa: FBT001 - a table of cases
+    """Folders of the runner and rounds that are gone with it are left out."""
+    judged = report({Verdict.SAME: 72}, ExitCode.PASS, command=command)
+    assert f"\n{shown}\n" in render(bump(), judged, replayed=replayed)
 
 
 def test_red_says_what_why_and_what_to_do() -> None:

@@ -40,7 +40,7 @@ def test_markdown_has_it_too() -> None:
     """The stages are folded, the sentences are not."""
     text = render_check_markdown(REPORT, View())
     assert "<details><summary>Stages of the run</summary>" in text
-    assert "| `confirm` | `10` | `10` | `8` | `2` | `0` | `0` | `60` |" in text
+    assert "| `confirm` | 10 | 10 | 8 | 2 | 0 | 0 | 60 |" in text
     assert "at most 0.2% any noisier." in text
 
 
