@@ -135,13 +135,15 @@ def test_an_upgrade_that_got_worse_fails(gate: Make) -> None:
     assert "Summary - #" in done.log
 
 
-@pytest.mark.xfail(strict=True, reason="no run of `ab` from v0.6.3 to v0.6.4 is recorded yet")
 def test_an_upgrade_that_got_faster_says_so(gate: Make) -> None:
     """0.6.3 to 0.6.4: green, and the comment says faster."""
     g = gate(flashinfer("0.6.3"), flashinfer("0.6.4"))
     done = g.run()
     assert (done.code, done.jobs) == (0, MEASURED), done.log
-    assert "IMPROVEMENT" in g.comment
+    assert code_of(done) == "0"
+    assert "\n### flashinfer-python 0.6.3 → 0.6.4: attention got faster\n" in g.comment
+    assert "**IMPROVEMENT**" in g.comment
+    assert g.status == "success"
 
 
 def test_no_attention_change_is_quiet(gate: Make) -> None:
