@@ -104,7 +104,7 @@ def _action(code: ExitCode, report: CheckReport) -> str:
 def _worst(report: CheckReport) -> Iterator[Block]:
     found = failing(report)
     if found:
-        more = f" ({_SHOWN} of {len(found)}, all below)" if len(found) > _SHOWN else ""
+        more = f" ({_SHOWN} of {len(found)}, more below)" if len(found) > _SHOWN else ""
         rows = [_row(finding, report) for finding in found[:_SHOWN]]
         head = table("case" + more, "head over base", "why")
         yield Block("", rows, head, noun="case")

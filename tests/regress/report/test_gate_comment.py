@@ -100,7 +100,7 @@ def test_every_comment_fits_and_closes_what_it_opens(name: str) -> None:
 def test_cut_rows_are_counted() -> None:
     """Of 400 findings ten stand open, and the rest says how many rows are where."""
     text = comment_of("400-findings")
-    assert "case (10 of 400, all below)" in text
+    assert "case (10 of 400, more below)" in text
     shown = text.count("[`slower`]")
     assert 0 < shown < 400
     assert f"… {400 - shown} more cases, cut to fit: `report.json` among the run" in text
