@@ -14,7 +14,7 @@ from workloads.planner.flash_attn_2 import plan_flash_attn_2
 from workloads.planner.flash_attn_3 import Fa3Call, Fa3Rules, plan_flash_attn_3
 from workloads.planner.flashinfer_auto import check_decode_fa3, resolve_auto
 from workloads.planner.flashinfer_cuda import plan_flashinfer_cuda
-from workloads.planner.flashinfer_fa2 import plan_flashinfer_fa2
+from workloads.planner.flashinfer_fa2 import knows_query_length, plan_flashinfer_fa2
 from workloads.planner.flashinfer_fa3 import plan_flashinfer_fa3
 from workloads.planner.plan import Batch, Items, Plan, Schedule
 from workloads.workload import Workload
@@ -86,14 +86,17 @@ def _flashinfer(
         msg = f"{name} decodes 1 query token a request without a mask"
         raise ValueError(msg)
     if path == "cuda":
-        return plan_flashinfer_cuda(batch, device, serving=serving, occupancy=occupancy)
+        return plan_flashinfer_cuda(
+            batch, device, serving=serving, occupancy=occupancy, release=release
+        )
     if path == "tc-fa3":
         check_decode_fa3(release)
     elif path.endswith("auto"):
-        path = resolve_auto(wrapper, batch.shape, device, release)
+        path = resolve_auto(wrapper, batch, device, release)
     if path.endswith("fa3"):
         return plan_flashinfer_fa3(batch, device, release)
-    return plan_flashinfer_fa2(batch, device, serving=serving)
+    uniform = knows_query_length(wrapper, release)
+    return plan_flashinfer_fa2(batch, device, serving=serving, uniform=uniform)
 
 
 def _fa3_call(name: str) -> Fa3Call:

@@ -1,11 +1,13 @@
 """FlashInfer's CUDA-core decode planner.
 
-Source: include/flashinfer/attention/scheduler.cuh, the same in releases 0.5.3 to 0.6.4
+Source: include/flashinfer/attention/scheduler.cuh of releases 0.5.0 to 0.7.4
 (BatchDecodeWithPagedKVCacheWorkEstimationDispatched,
 PartitionPagedKVCacheBinarySearchMinNumPagePerBatch, DecodePlan), and decode.cuh for the launch.
 """
 
 from typing import Final
+
+from packaging.version import Version
 
 from workloads.devices import Device
 from workloads.planner.occupancy import known_occupancy
@@ -15,12 +17,22 @@ from workloads.planner.search import MERGE_KERNEL, minimum_pages, smallest_chunk
 __all__ = ["known_occupancy", "plan_flashinfer_cuda"]
 
 _KERNEL: Final = "flashinfer::BatchDecodeWithPagedKVCacheKernel"
-_GROUPS: Final = (1, 2, 3, 4, 8)
-"""DISPATCH_GQA_GROUP_SIZE in include/flashinfer/utils.cuh, releases 0.5.0 to 0.6.4."""
+_GROUPS: Final = {
+    **dict.fromkeys((1, 2, 3, 4, 8), Version("0.5.0")),
+    6: Version("0.6.18"),
+    16: Version("0.7.1"),
+}
+"""Since when there is a kernel for a group: DISPATCH_GQA_GROUP_SIZE in
+include/flashinfer/utils.cuh, releases 0.5.0 to 0.7.4."""
 
 
 def plan_flashinfer_cuda(
-    batch: Batch, device: Device, *, serving: bool = False, occupancy: int | None = None
+    batch: Batch,
+    device: Device,
+    *,
+    serving: bool = False,
+    occupancy: int | None = None,
+    release: Version | None = None,
 ) -> Plan:
     """Plan a decode batch on CUDA cores.
 
@@ -37,6 +49,8 @@ def plan_flashinfer_cuda(
         Whether the wrapper was built with `use_cuda_graph=True`.
     occupancy
         CTAs that an SM holds at once; None to take what is known.
+    release
+        FlashInfer's release, None for the newest: the kernel's registers differ.
 
     Raises
     ------
@@ -44,7 +58,12 @@ def plan_flashinfer_cuda(
         If there is no such kernel, or its occupancy is not known and not given.
     """
     shape = batch.shape
-    cap = _occupancy(batch, device, occupancy) * device.sms
+    _check(batch, release)
+    ctas = _occupancy(batch, device, release) if occupancy is None else occupancy
+    if ctas < 1:
+        msg = f"an SM holds at least 1 CTA, not {ctas}"
+        raise ValueError(msg)
+    cap = ctas * device.sms
     pages = -(-batch.tokens() // shape.page_size)
     longest = int(pages.max())
     if len(batch.kv_lens) * shape.kv_heads >= cap:
@@ -70,27 +89,30 @@ def plan_flashinfer_cuda(
         longest_first=False,
         kernel=_KERNEL,
         merge=MERGE_KERNEL if partition else None,
+        occupancy=ctas,
     )
 
 
-def _occupancy(batch: Batch, device: Device, given: int | None) -> int:
-    shape = batch.shape
+def _check(batch: Batch, release: Version | None) -> None:
     if batch.q_len != 1:
         msg = f"FlashInfer decodes 1 query token a request, not {batch.q_len}"
         raise ValueError(msg)
-    if shape.group not in _GROUPS:
-        groups = ", ".join(map(str, _GROUPS))
-        msg = f"FlashInfer has no CUDA-core decode for head group {shape.group} (only {groups})"
+    groups = [g for g, since in sorted(_GROUPS.items()) if release is None or release >= since]
+    group = batch.shape.group
+    if group not in groups:
+        named = ", ".join(map(str, groups))
+        msg = f"FlashInfer has no CUDA-core decode for head group {group} (only {named})"
         raise ValueError(msg)
-    occupancy = known_occupancy(shape, device) if given is None else given
-    if occupancy is None:
+
+
+def _occupancy(batch: Batch, device: Device, release: Version | None) -> int:
+    shape = batch.shape
+    known = known_occupancy(shape, device, release)
+    if known is None:
         msg = (
             f"how many CTAs of FlashInfer's decode kernel an SM of {device.name} holds is not known"
-            f" for head dimension {shape.head_dim}, {shape.dtype} over {shape.kv_dtype} KV: "
-            "give the occupancy"
+            f" for head dimension {shape.head_dim}, group {shape.group}, {shape.dtype} over "
+            f"{shape.kv_dtype} KV: give the occupancy"
         )
         raise ValueError(msg)
-    if occupancy < 1:
-        msg = f"an SM holds at least 1 CTA, not {occupancy}"
-        raise ValueError(msg)
-    return occupancy
+    return known

@@ -1,6 +1,6 @@
 """FlashInfer's fa3 planner, for Hopper: no KV is ever split.
 
-Source: include/flashinfer/attention/scheduler.cuh, the same in releases 0.5.3 to 0.6.4
+Source: include/flashinfer/attention/scheduler.cuh, the same in releases 0.5.0 to 0.7.4
 (PrefillSM90Plan); hopper/prefill_sm90.cuh for the launch.
 """
 

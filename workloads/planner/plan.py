@@ -139,6 +139,8 @@ class Plan:
     prepare, merge
         Kernel launched before it that plans on the GPU, and after it that merges the chunks'
         results; None where there is none.
+    occupancy
+        CTAs of `kernel` on an SM that the planner counted with; None where it asks for none.
     """
 
     batch: Batch
@@ -157,6 +159,7 @@ class Plan:
     kernel: str
     prepare: str | None = None
     merge: str | None = None
+    occupancy: int | None = None
 
     @property
     def work_items(self) -> int:

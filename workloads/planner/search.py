@@ -1,6 +1,6 @@
 """What FlashInfer's two SplitKV planners share: the search for the smallest chunk that fits.
 
-Source: include/flashinfer/attention/scheduler.cuh, the same in releases 0.5.3 to 0.6.4
+Source: include/flashinfer/attention/scheduler.cuh, the same in releases 0.5.0 to 0.7.4
 (PartitionPagedKVCacheBinarySearchMinNumPagePerBatch, PrefillBinarySearchKVChunkSize).
 """
 

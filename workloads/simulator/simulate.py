@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 
 from workloads.devices import Device
-from workloads.planner.occupancy import known_occupancy
 from workloads.planner.plan import Ints, Plan, Schedule
 from workloads.shape import DType
 from workloads.simulator.engine import (
@@ -111,25 +110,16 @@ class Simulation:
         return self.makespan_us / self.balanced_us
 
 
-def simulate(
-    plan: Plan, device: Device, rates: Rates, *, occupancy: int | None = None
-) -> Simulation:
+def simulate(plan: Plan, device: Device, rates: Rates) -> Simulation:
     """Run a plan through the model.
 
     Parameters
     ----------
     rates
         Of the plan's path.
-    occupancy
-        CTAs of FlashInfer's CUDA-core kernel that an SM holds; None to take what is known.
-
-    Raises
-    ------
-    ValueError
-        If the occupancy is needed and not known.
     """
     request, head, tokens = _ctas(plan)
-    machine = _machine(plan, device, rates, occupancy)
+    machine = _machine(plan, device, rates)
     alone_us = rates.item_us + tokens / _cta_speed(plan, rates)
     return Simulation(
         plan=plan,
@@ -167,29 +157,23 @@ def _cta_speed(plan: Plan, rates: Rates) -> float:
     return speed * (rates.fp8 if shape.kv_dtype is DType.FP8 else 1.0)
 
 
-def _machine(plan: Plan, device: Device, rates: Rates, occupancy: int | None) -> Machine:
+def _machine(plan: Plan, device: Device, rates: Rates) -> Machine:
     shape = plan.batch.shape
     bytes_us = _cta_speed(plan, rates) * 2 * shape.head_dim * shape.kv_dtype.size_bytes
     # Query heads that are not packed read the same KV at about the same time: once from memory.
     readers = 1 if plan.packed else shape.group
     return Machine(
         sms=device.sms,
-        occupancy=_occupancy(plan, device, occupancy),
+        occupancy=_occupancy(plan),
         sm_share=max(rates.sm_tokens_us / rates.cta_tokens_us, 1.0),
         memory_share=max(rates.memory * device.bandwidth / 1e6 * readers / bytes_us, 1.0),
     )
 
 
-def _occupancy(plan: Plan, device: Device, given: int | None) -> int:
+def _occupancy(plan: Plan) -> int:
     if plan.schedule is not Schedule.GRID:
         return 1
-    if plan.path != _CUDA:
-        return _TENSOR_CORE_OCCUPANCY
-    known = known_occupancy(plan.batch.shape, device) if given is None else given
-    if known is None:
-        msg = "how many CTAs an SM holds is not known here: give the occupancy"
-        raise ValueError(msg)
-    return known
+    return plan.occupancy or _TENSOR_CORE_OCCUPANCY
 
 
 def _run(plan: Plan, alone_us: Floats, tokens: Ints, machine: Machine) -> Run:

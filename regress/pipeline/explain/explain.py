@@ -71,7 +71,7 @@ def explain_backend(subject: Subject, name: str, measured: Mapping[str, Measured
         plan = plan_subject(subject, name)
     except ValueError as error:
         return Explained(BackendExplained(name, refused=str(error), measured=known))
-    limit = split_limit(plan, subject.device, subject.occupancy)
+    limit = split_limit(plan, subject.device)
     why, run, unpredicted = why_plan(plan, limit), None, ""
     try:
         run = run_model(plan, subject)

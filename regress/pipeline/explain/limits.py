@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from workloads.devices import Device
 from workloads.planner.flash_attn_3 import DYNAMIC_SPLIT_LIMIT
 from workloads.planner.flashinfer_fa2 import fa2_budget
-from workloads.planner.occupancy import known_occupancy
 from workloads.planner.plan import Plan
 
 __all__ = ["Limit", "split_limit"]
@@ -27,25 +26,16 @@ class Limit:
     rule: str
 
 
-def split_limit(plan: Plan, device: Device, occupancy: int | None = None) -> Limit | None:
-    """Return the limit of the path that a plan takes, None where there is no such number.
-
-    Parameters
-    ----------
-    occupancy
-        CTAs of FlashInfer's CUDA-core kernel that an SM holds; None to take what is known.
-    """
+def split_limit(plan: Plan, device: Device) -> Limit | None:
+    """Return the limit of the path that a plan takes, None where there is no such number."""
     shape = plan.batch.shape
     if plan.path == "fa2" and plan.q_tiles == 1:
         budget = fa2_budget(shape.kv_heads, device)
         rule = f"2 x {device.sms} SMs / {_heads(shape.kv_heads)}"
         return Limit(budget, f"the budget of {budget} work items per KV head ({rule})")
-    if plan.path == "cuda":
-        ctas = known_occupancy(shape, device) if occupancy is None else occupancy
-        if ctas is None:
-            return None
-        cap = -(-ctas * device.sms // shape.kv_heads)
-        rule = f"{ctas} CTAs x {device.sms} SMs / {_heads(shape.kv_heads)}"
+    if plan.occupancy is not None:
+        cap = -(-plan.occupancy * device.sms // shape.kv_heads)
+        rule = f"{plan.occupancy} CTAs x {device.sms} SMs / {_heads(shape.kv_heads)}"
         return Limit(cap, f"the cap of {cap} work items per KV head ({rule})")
     if plan.path == "flash-attn-3":
         limit = DYNAMIC_SPLIT_LIMIT

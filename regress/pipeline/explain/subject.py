@@ -62,7 +62,7 @@ def run_model(plan: Plan, subject: Subject) -> Simulation:
     if fitted is None:
         msg = f"no recorded round has run {plan.path}, so nothing is known of its speed"
         raise ValueError(msg)
-    return simulate(plan, subject.device, fitted.rates, occupancy=subject.occupancy)
+    return simulate(plan, subject.device, fitted.rates)
 
 
 def model_error(path: str) -> ModelError:

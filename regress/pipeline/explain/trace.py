@@ -83,7 +83,7 @@ def _summarise(subject: Subject, name: str, steps: Sequence[Step], of: int) -> T
         every = _model_all(subject, name, steps)
     except ValueError as error:
         return TraceBackend(name, refused=str(error))
-    limit = split_limit(plan, subject.device, subject.occupancy)
+    limit = split_limit(plan, subject.device)
     times_us = [one.time_us for one in every]
     imbalances = [one.imbalance for one in every]
     return TraceBackend(

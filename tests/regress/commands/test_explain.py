@@ -19,7 +19,7 @@ def test_text_has_plan_time_and_reason(capsys: pytest.CaptureFixture[str]) -> No
     out = capsys.readouterr().out
     assert "66 requests reach the budget of 66 work items" in out
     assert "predicted by a model, median error" in out
-    assert "us (NVIDIA H200, stack v0.6.4, " in out
+    assert "us (NVIDIA H200, stack v0.7.4, " in out
     assert "BatchPrefillWithPagedKVCacheKernel" in out
     assert "What would help, by the model:" in out
     assert f"Reproduce: python -m regress explain {SLUG}" in out

@@ -162,6 +162,9 @@ AUTO = [
     ("flashinfer-decode-tc-auto-serving", None, ("fa2", "fa2", "fa3")),
     ("flashinfer-prefill-auto", "0.5.3", ("fa3", "fa3", "fa3")),
     ("flashinfer-prefill-auto", "0.6.4", ("fa3", "fa2", "fa3")),
+    ("flashinfer-prefill-auto", "0.7.2.post1", ("fa3", "fa2", "fa3")),
+    ("flashinfer-prefill-auto", "0.7.4", ("fa2", "fa2", "fa3")),
+    ("flashinfer-prefill-auto", None, ("fa2", "fa2", "fa3")),
 ]
 
 
@@ -169,13 +172,73 @@ AUTO = [
 def test_auto_becomes_what_the_release_chose(
     name: str, version: str | None, paths: tuple[str, str, str]
 ) -> None:
-    """Decode: fa2, then fa3 on Hopper in 0.6.0 to 0.6.3, then fa2 unless the query is FP8."""
+    """Decode: fa3 in 0.6.0 to 0.6.3, then for FP8 only, as short prefill does since 0.7.4."""
     types = ((DType.BF16, DType.BF16), (DType.BF16, DType.FP8), (DType.FP8, DType.FP8))
     shapes = [replace(QWEN3, dtype=q, kv_dtype=kv) for q, kv in types]
     for shape, path in zip(shapes, paths, strict=True):
         batch = Batch((4096,), shape)
         assert plan_batch(name, batch, H200, version=version).path == path
         assert plan_batch(name, batch, A100, version=version).path == "fa2"
+
+
+@pytest.mark.parametrize(("q_len", "path"), [(1, "fa2"), (64, "fa2"), (65, "fa3"), (512, "fa3")])
+def test_prefill_takes_fa2_for_short_queries_since_0_7_4(q_len: int, path: str) -> None:
+    """Up to 64 query tokens in the longest request, unless the query is FP8."""
+    batch = Batch((4096,), QWEN3, q_len=q_len)
+    assert plan_batch("flashinfer-prefill-auto", batch, H200, version="0.7.4").path == path
+    assert plan_batch("flashinfer-prefill-auto", batch, H200, version="0.7.2").path == "fa3"
+
+
+@pytest.mark.parametrize(
+    ("version", "requests", "padded", "merges"),
+    [
+        # Budget 2 * 132 / 4 = 66; B tiles, or ceil(B * 8 / 16) + B - 1 where lengths may differ.
+        ("0.7.2.post1", 66, 98, True),
+        ("0.7.2.post1", 16, 66, True),
+        ("0.7.4", 66, 66, True),
+        ("0.7.4", 67, 67, False),
+        ("0.7.4", 16, 66, True),
+    ],
+)
+def test_serving_decode_knows_its_query_length_since_0_7_4(
+    version: str, requests: int, padded: int, *, merges: bool
+) -> None:
+    """Its grid has no room for uneven queries, and beyond the budget no kernel merges."""
+    batch = Batch((4096,) * requests, QWEN3)
+    for name in ("flashinfer-decode-tc-fa2-serving", "flashinfer-decode-tc-auto-serving"):
+        model = plan_batch(name, batch, H200, version=version)
+        assert (model.padded_batch, model.merges) == (padded, merges)
+
+
+def test_prefill_never_promises_a_query_length() -> None:
+    """The rule of decode does not hold for the prefill wrapper, nor without CUDA graphs."""
+    batch = Batch((4096,) * 80, QWEN3)
+    eager = plan_batch("flashinfer-decode-tc-fa2", batch, H200, version="0.7.4")
+    assert (eager.padded_batch, eager.merges) == (80, False)
+    assert plan_flashinfer_fa2(batch, H200, serving=True).merges
+
+
+@pytest.mark.parametrize(("version", "padded"), [("0.6.18.post1", 132), ("0.7.0", 148)])
+def test_cuda_cores_hold_one_more_cta_of_group_4_since_0_7_0(version: str, padded: int) -> None:
+    """8 and 9 CTAs on each of 132 SMs, over 8 KV heads; recorded in serving mode."""
+    batch = Batch((8192,), AttentionShape(32, 8))
+    name = "flashinfer-decode-cuda-serving"
+    model = plan_batch(name, batch, H200, version=version)
+    assert (model.padded_batch, model.grid) == (padded, (padded, 8, 1))
+    assert model.occupancy == padded * 8 // 132 + (padded == 148)
+
+
+@pytest.mark.parametrize(
+    ("group", "since", "before"), [(6, "0.6.18", "0.6.17"), (16, "0.7.1", "0.7.0")]
+)
+def test_head_groups_have_a_cuda_core_kernel_since_some_release(
+    group: int, since: str, before: str
+) -> None:
+    """Groups 6 and 16 came later than the others."""
+    batch, name = Batch((4096,), AttentionShape(group, 1)), "flashinfer-decode-cuda"
+    assert plan_batch(name, batch, H200, version=since, occupancy=4).path == "cuda"
+    with pytest.raises(ValueError, match=f"no CUDA-core decode for head group {group}"):
+        plan_batch(name, batch, H200, version=before, occupancy=4)
 
 
 def test_occupancy_can_be_given_and_must_be_where_nobody_looked() -> None:
@@ -190,7 +253,8 @@ def test_occupancy_can_be_given_and_must_be_where_nobody_looked() -> None:
 @pytest.mark.parametrize(
     ("batch", "occupancy", "message"),
     [
-        (Batch((4096,), AttentionShape(24, 4)), None, "head group 6 .only 1, 2, 3, 4, 8"),
+        (Batch((4096,), AttentionShape(20, 4)), None, "group 5 .only 1, 2, 3, 4, 6, 8, 16"),
+        (Batch((4096,), AttentionShape(64, 4)), None, "group 16, bf16 over bf16 KV"),
         (Batch((4096,), QWEN3, q_len=2), None, "1 query token a request, not 2"),
         (Batch((4096,), QWEN3), 0, "at least 1 CTA, not 0"),
         (Batch((4096,), AttentionShape(8, 1, 64)), None, "head dimension 64"),

@@ -1,7 +1,6 @@
 """Plans in time: what the model must keep, and where its thresholds lie."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,14 +63,13 @@ def test_a_slower_memory_takes_longer() -> None:
     assert 1.2 < h100.makespan_us / h200.makespan_us < 1.5
 
 
-def test_an_unknown_occupancy_must_be_given() -> None:
-    """Where nobody looked how many CTAs an SM holds, the model says so."""
+def test_the_planned_occupancy_is_simulated() -> None:
+    """An SM of the model holds as many CTAs as the planner counted with."""
     a100, slug = parse_device("a100"), "h32x4-d64-bf16-p16-b64-uniform-t262144"
-    planned = plan("flashinfer-decode-cuda", parse(f"decode-{slug}"), a100, occupancy=8)
     rates = load_rates().paths["cuda"].rates
-    with pytest.raises(ValueError, match="give the occupancy"):
-        simulate(planned, a100, rates)
-    assert simulate(planned, a100, rates, occupancy=8).time_us > 0
+    for ctas in (5, 8):
+        planned = plan("flashinfer-decode-cuda", parse(f"decode-{slug}"), a100, occupancy=ctas)
+        assert simulate(planned, a100, rates).slots == ctas * a100.sms
 
 
 def test_every_recorded_path_has_rates() -> None:

@@ -116,9 +116,9 @@ def test_recorded_times_are_of_the_release_asked_for() -> None:
     slug = SKEWED.format(66)
     old, newest = load_measured(slug, "0.6.1"), load_measured(slug, None)
     assert {known.stack for known in old.values()} == {"v0.6.1"}
-    assert {known.stack for known in newest.values()} == {"v0.6.4"}
+    assert {known.stack for known in newest.values()} == {"v0.7.4"}
     auto = "flashinfer-decode-tc-auto"
-    # 0.6.1 chose fa3, 0.6.4 chose fa2.
+    # 0.6.1 chose fa3, 0.7.4 chose fa2.
     assert 1900 < old[auto].time_us < 2200
     assert 1300 < newest[auto].time_us < 1600
     assert load_measured(slug, "9.9.9") == {}
