@@ -58,7 +58,7 @@ def test_zizmor_is_content() -> None:
         (ACTIONLINT, "runs-on: ubuntu-24.04", "runs-on: some-gpu-box", 'label "some-gpu-box"'),
         (ACTIONLINT, "${{ matrix.python }}", "${{ matrix.pyton }}", '"pyton" is not defined'),
         (ACTIONLINT, "needs: [test]", "needs: [tests]", "tests"),
-        (ZIZMOR, "checkout@11bd71901bbe5b1630ceea73d27597364c9af683", "checkout@v4", "[unpinned"),
+        (ZIZMOR, "checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "checkout@v4", "[unpinned"),
         (ZIZMOR, "persist-credentials: false", "persist-credentials: true", "[artipacked]"),
         (ZIZMOR, "permissions: {}", "permissions: write-all", "[excessive-permissions]"),
         (
