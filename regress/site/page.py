@@ -10,6 +10,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from regress.counted import counted
+from regress.report.history_stories import headline_of, sources_of
 from regress.site import words
 
 __all__ = ["NAVIGATION", "Page", "as_json", "render"]
@@ -88,6 +90,10 @@ def _environment() -> Environment:
         "release_path": words.path_of_release,
         "data": as_json,
         "sentence": words.sentence,
+        "lower_first": words.lower_first,
+        "counted": counted,
+        "headline": headline_of,
+        "sources": sources_of,
     }
     return environment
 

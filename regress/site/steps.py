@@ -2,14 +2,24 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from regress.model.finding import Change, Metric, Ratio
-from regress.model.history import Extreme, History, HistoryFinding, SeriesHistory
-from regress.model.reason import REASONS
+from regress.model.history import Extreme, History, SeriesHistory
+from regress.model.reason import REASONS, ReasonCode
 from regress.model.verdict import WORST_FIRST, Verdict
+from regress.report.history_stories import Story, stories_of
 from workloads.record import Case
 
 __all__ = ["CellStep", "Step", "steps_of"]
+
+_MEANT: Final[dict[str, str]] = {str(code): told.meaning for code, told in REASONS.items()} | {
+    ReasonCode.NOT_CONFIRMED: "The times differ, but these rounds are too few to show it among "
+    "all tests of the history; alone, the two may be decided.",
+    ReasonCode.TOO_FEW_ROUNDS: "This release or the one before has fewer rounds than the rule "
+    "needs.",
+}
+"""Meanings as a reader of the history needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class CellStep:
     ratio
         With its exact interval; None if the two cannot be compared.
     why
-        Meaning of the reason code.
+        Meaning of the reason code, in a history.
     bridged
         Whether the two share no campaign and are compared through a third stack.
     control
@@ -36,6 +46,7 @@ class CellStep:
     bridged: bool
     control: bool
     changes: tuple[Change, ...] = ()
+    code: str | None = None
 
     @property
     def estimate(self) -> float | None:
@@ -58,7 +69,7 @@ class Step:
     behind
         Since which release a case has been slower than it was, for cases of which that is shown
         and not taken back by this release.
-    findings
+    stories
         What began here, by cause.
     """
 
@@ -69,7 +80,12 @@ class Step:
     slowest: Extreme | None
     fastest: Extreme | None
     behind: Mapping[Case, str]
-    findings: tuple[HistoryFinding, ...]
+    stories: tuple[Story, ...]
+
+    @property
+    def short(self) -> int:
+        """How many cells are UNDECIDED because a side has too few rounds."""
+        return sum(cell.code == ReasonCode.TOO_FEW_ROUNDS for cell in self.cells.values())
 
 
 def steps_of(told: History) -> dict[str, Step]:
@@ -86,7 +102,7 @@ def steps_of(told: History) -> dict[str, Step]:
             slowest=release.slowest,
             fastest=release.fastest,
             behind=behind[release.stack],
-            findings=tuple(f for f in told.findings if f.first_bad == release.stack),
+            stories=stories_of(told, (f for f in told.findings if f.first_bad == release.stack)),
         )
         for release in told.releases
         if release.before is not None and release.verdict is not None
@@ -100,14 +116,14 @@ def _cells(told: History, series: list[SeriesHistory]) -> dict[str, dict[Case, C
         case = one.series.case
         for point in one.points:
             if point.verdict is not None:
-                meaning = next((REASONS[c].meaning for c in REASONS if c == point.code), "")
                 found[point.stack][case] = CellStep(
                     point.verdict,
                     point.ratio,
-                    meaning,
+                    _MEANT.get(point.code or "", ""),
                     point.bridged,
                     point.control,
                     changes.get((case, point.stack), ()),
+                    point.code,
                 )
     return found
 

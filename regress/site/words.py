@@ -13,6 +13,7 @@ __all__ = [
     "MARKS",
     "interval",
     "layout_of",
+    "lower_first",
     "mode_of",
     "path_of_cell",
     "path_of_release",
@@ -72,6 +73,11 @@ def percent(share: float) -> str:
 def sentence(text: str) -> str:
     """Return the text with a capital and a full stop; long names of error messages stay."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def lower_first(text: str) -> str:
+    """Return the text to stand within a sentence; names in capitals stay."""
+    return text if text[:2].isupper() else f"{text[:1].lower()}{text[1:]}"
 
 
 def spread_words(distribution: str) -> str:

@@ -31,6 +31,13 @@ function ticksFor(labels, width, each = 64) {
   return labels.filter((_, i) => (labels.length - 1 - i) % step === 0);
 }
 
+// Names of releases on an axis: slanted where they are many, with room for the longest.
+function tagAxis(tags, width, slant) {
+  const slanted = tags.length > 12;
+  const room = slanted ? 16 + d3.max(tags, (tag) => tag.length) * 6.6 * Math.sin((slant * Math.PI) / 180) : 30;
+  return { room, ticks: ticksFor(tags, width, slanted ? 19 : 64), tickRotate: slanted ? -slant : 0, label: null, tickSize: 0 };
+}
+
 // Ticks of a log axis: as many of 1, 2 and 5 times a power of ten as there is room for.
 function logTicks([low, high], most) {
   for (const digits of [[1, 2, 5], [1, 3], [1]]) {
@@ -54,9 +61,10 @@ const charts = {
     const jitter = (p) => ((p.dx + 0.5) / most.get(p.tag) - 0.5) * step * 0.62;
     const groups = d3.groups(points, (p) => p.dx + "/" + most.get(p.tag));
     const ratio = d3.max(points, (p) => p.time) / d3.min(points, (p) => p.time);
+    const { room, ...named } = tagAxis(data.tags, width - 66, 40);
     return plot(width, {
-      height: Math.min(380, Math.max(260, width * 0.36)), marginLeft: 58, marginBottom: 46, marginTop: 22, marginRight: 8,
-      x: { type: "band", domain: data.tags, ticks: ticksFor(data.tags, width), tickRotate: data.tags.length > 12 ? -35 : 0, label: null, tickSize: 0, padding: 0 },
+      height: Math.min(380, Math.max(260, width * 0.36)) + room - 46, marginLeft: 58, marginBottom: room, marginTop: 22, marginRight: 8,
+      x: { type: "band", domain: data.tags, padding: 0, ...named },
       y: { type: ratio > 3 ? "log" : "linear", grid: true, nice: true, label: `kernel time, µs${ratio > 3 ? " (log scale)" : ""}`, tickSize: 0, ticks: ratio > 3 ? logTicks(d3.extent(points, (p) => p.time), 7) : 5, tickFormat: micro, zero: false },
       marks: [
         Plot.ruleX(lost, { x: "tag", stroke: color("--line"), strokeDasharray: "2,4", title: (m) => `${m.tag}: not measured` }),
@@ -80,14 +88,16 @@ const charts = {
     const rows = lines.flatMap((line) => line.points.map(([tag, median, low, high]) => ({ ...line, slot: data.lines.indexOf(line), tag, median, low, high })));
     const name = (l) => l.label + (l.like ? "" : " *");
     const last = lines.map((line) => ({ ...line, slot: data.lines.indexOf(line), y: line.points.at(-1)[1], tag: line.points.at(-1)[0] }));
+    const { room, ...named } = tagAxis(tags, width - (wide ? 324 : 68), 40);
+    const day = new Map(data.releases);
     const figure = plot(width, {
-      height: wide ? 420 : 360, marginLeft: 56, marginRight: wide ? 268 : 12, marginBottom: 46, marginTop: 22,
-      x: { type: "point", domain: tags, ticks: ticksFor(tags, width - (wide ? 320 : 60)), tickRotate: tags.length > 12 ? -35 : 0, label: null, tickSize: 0, padding: 0.3 },
+      height: (wide ? 374 : 314) + room, marginLeft: 56, marginRight: wide ? 268 : 12, marginBottom: room, marginTop: 22,
+      x: { type: "point", domain: tags, padding: 0.3, ...named },
       y: { type: "log", domain: [d3.min(rows, (r) => r.median) * 0.85, d3.max(rows, (r) => r.median) * 1.12], grid: true, label: "kernel time, µs (log scale)", tickSize: 0, tickFormat: micro, ticks: logTicks(d3.extent(rows, (r) => r.median), 8) },
       symbol: { range: ["square", "circle", "triangle", "diamond", "star", "hexagon"] },
       marks: [
         ...lines.map((line) => Plot.line(line.points, { x: "0", y: "1", stroke: `var(--s${data.lines.indexOf(line)})`, strokeWidth: 1.8, strokeDasharray: line.like ? null : "5,4" })),
-        Plot.dot(rows, { x: "tag", y: "median", symbol: "slot", r: 3.4, fill: (d) => `var(--s${d.slot})`, title: (d) => `${name(d)}\n${d.tag}: ${micro(d.median)} µs\nrounds from ${micro(d.low)} to ${micro(d.high)}`, href: (d) => root + d.href, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
+        Plot.dot(rows, { x: "tag", y: "median", symbol: "slot", r: 3.4, fill: (d) => `var(--s${d.slot})`, title: (d) => `${name(d)}\n${d.tag}, ${day.get(d.tag)}: ${micro(d.median)} µs\nrounds from ${micro(d.low)} to ${micro(d.high)}`, href: (d) => root + d.href, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
         wide ? Plot.text(spread(last), { x: () => tags.at(-1), y: "at", dx: 14, textAnchor: "start", text: (l) => `${l.sign} ${name(l)}`, fill: (l) => `var(--s${l.slot})`, fontSize: 12.5, fontWeight: 500, href: (l) => root + l.href }) : null,
       ],
     });
@@ -167,9 +177,10 @@ const charts = {
     const narrow = width < 640;
     const of = (kind) => told.filter((t) => t.kind === kind);
     const title = (t) => `${t.backend}\n${t.tag}, ${t.kind}\n${t.first === null ? `not up to ${t.last}` : t.last === null ? `at ${t.first} or below` : `after ${t.last}, by ${t.first}`}`;
+    const { room, ...named } = tagAxis(data.tags, width - (narrow ? 60 : 260), 40);
     const figure = plot(width, {
-      height: backends.length * 92 + 60, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: 40, marginTop: narrow ? 40 : 20,
-      x: { type: "band", domain: data.tags, label: null, tickSize: 0, ticks: ticksFor(data.tags, width - 260), tickRotate: data.tags.length > 12 ? -35 : 0 },
+      height: backends.length * 92 + 20 + room, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: room, marginTop: narrow ? 40 : 20,
+      x: { type: "band", domain: data.tags, ...named },
       y: { type: "log", base: 2, domain: [4, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
       fy: { domain: backends, axis: null, padding: 0.14 },
       marks: [
@@ -214,22 +225,24 @@ function heat(rows, tags, width, meaning) {
   if (!rows.length) return message("Nothing was measured.");
   const narrow = width < 640;
   const left = narrow ? 0 : 432;
-  const size = Math.max(narrow ? 20 : 13, Math.min(64, (width - left - 10) / tags.length));
-  const inner = Math.max(width, left + size * tags.length + 10);
+  const right = tags.length > 12 ? 46 : 10;
+  const size = Math.max(narrow ? 20 : 13, Math.min(64, (width - left - right) / tags.length));
+  const inner = Math.max(width, left + size * tags.length + right);
+  const { room, ...named } = tagAxis(tags, size * tags.length, 60);
   const row = narrow ? 34 : 19;
   const id = (r) => `${r.group}\n${r.label}\n${r.sub}`;
   const cells = rows.flatMap((r) => tags.map((tag, i) => ({ id: id(r), r, tag, ratio: r.ratios[i], note: r.notes?.[i] })));
   const groups = d3.groups(rows, (r) => r.group);
   const order = groups.flatMap(([group, found]) => [`# ${group}`, ...found.map(id)]);
   const figure = plot(inner, {
-    height: order.length * row + 40, marginLeft: left, marginTop: 36, marginBottom: 4, marginRight: 10,
-    x: { type: "band", domain: tags, axis: "top", label: null, tickSize: 0, ticks: ticksFor(tags, size * tags.length, 52), tickRotate: tags.length > 14 ? -40 : 0, paddingInner: 0.05 },
+    height: order.length * row + 4 + room, marginLeft: left, marginTop: room, marginBottom: 4, marginRight: right,
+    x: { type: "band", domain: tags, axis: "top", paddingInner: 0.05, ...named },
     y: { type: "band", domain: order, axis: null, paddingInner: 0.1 },
     marks: [
       Plot.text(groups, { y: ([g]) => `# ${g}`, text: ([g]) => g, textAnchor: "start", frameAnchor: "left", dx: narrow ? 0 : -left, fontWeight: 620, fontSize: 12 }),
       Plot.cell(cells.filter((c) => c.ratio === null), { x: "tag", y: "id", fill: "none", stroke: color("--line"), inset: 0.5, insetTop: narrow ? 15 : 0.5, title: (c) => `${c.r.label}\n${c.r.sub}\n${c.tag}: ${c.note ?? "not measured"}` }),
       Plot.cell(cells.filter((c) => c.ratio !== null), { x: "tag", y: "id", insetTop: narrow ? 14 : 0, fill: (c) => `var(--h${shade(c.ratio)})`, href: (c) => root + c.r.href, title: (c) => `${c.r.label}\n${c.r.sub}\n${c.tag}: ${c.ratio.toFixed(3)} × ${c.note ?? ""}`, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
-      size > 30 ? Plot.text(cells.filter((c) => c.ratio >= 1.02), { x: "tag", y: "id", dy: narrow ? 7 : 0, text: (c) => ratioText(c.ratio), fontSize: 10.5, fill: (c) => `var(--h-${shade(c.ratio) > 4 ? "light" : "dark"}-ink)`, pointerEvents: "none" }) : null,
+      size > 24 ? Plot.text(cells.filter((c) => c.ratio >= 1.02), { x: "tag", y: "id", dy: narrow ? 7 : 0, text: (c) => ratioText(c.ratio), fontSize: 10.5, fill: (c) => `var(--h-${shade(c.ratio) > 4 ? "light" : "dark"}-ink)`, pointerEvents: "none" }) : null,
       narrow
         ? Plot.text(rows, { x: () => tags[0], y: id, text: (r) => `${r.label} ${r.sub}`, textAnchor: "start", dx: -size / 2 + 2, dy: -10, fontSize: 9.5, fill: "var(--muted)", href: (r) => root + r.href })
         : [

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from regress.model.history import HistoryFinding
+from regress.report.history_stories import stories_of
 from regress.site.page import Page
 from regress.site.subject import Subject
 from regress.site.words import sentence, times
@@ -16,22 +17,18 @@ _ATOM = "http://www.w3.org/2005/Atom"
 def finding_pages(subject: Subject) -> Iterator[Page]:
     """Yield the page."""
     told = subject.history
-    findings = told.findings if told else ()
+    stories = stories_of(told, told.findings) if told else ()
     yield Page(
         "findings.html",
         "findings.html",
         "Findings",
         {
             "history": told,
-            "standing": [f for f in findings if _bad(f) and f.standing],
-            "over": [f for f in findings if _bad(f) and not f.standing],
-            "better": [f for f in findings if not _bad(f)],
+            "standing": [s for s in stories if s.worse and s.lead.standing],
+            "over": [s for s in stories if s.worse and not s.lead.standing],
+            "better": [s for s in stories if not s.worse],
         },
     )
-
-
-def _bad(finding: HistoryFinding) -> bool:
-    return finding.verdict not in {"IMPROVEMENT", "NEW"}
 
 
 def feed(subject: Subject, url: str) -> str:

@@ -57,6 +57,7 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
                 ],
             },
             "heat": _heat(subject),
+            "least": subject.config.kernel_time.min_rounds,
         },
     )
 

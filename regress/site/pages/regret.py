@@ -31,6 +31,24 @@ class _Row:
         return workload_words(self.workload)
 
 
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What `auto` costs under a release, over the workloads that every release was measured on.
+
+    Attributes
+    ----------
+    worst
+        The choice that loses most; None if `auto` was not measured.
+    above
+        How many lose more than what is tolerated.
+    """
+
+    tag: str
+    worst: Regret | None
+    above: int
+    of: int
+
+
 def regret_pages(subject: Subject) -> Iterator[Page]:
     """Yield the page."""
     tags = [release.tag for release in subject.measured]
@@ -45,6 +63,7 @@ def regret_pages(subject: Subject) -> Iterator[Page]:
         {
             "tags": tags,
             "rows": first,
+            "costs": [*_costs(tags, first, subject.config.backends.inverted_regret)],
             "heat": _heat(tags, first),
             "others": _heat(tags, others),
             "tolerated": subject.config.backends.inverted_regret,
@@ -62,6 +81,16 @@ def _rows(subject: Subject, tags: list[str]) -> list[_Row]:
     order = {case.workload: place for place, case in enumerate(subject.families)}
     keys = sorted(found, key=lambda key: (key[0], order[key[1]]))
     return [_Row(*key, tuple(found[key].get(tag) for tag in tags)) for key in keys]
+
+
+def _costs(tags: list[str], rows: list[_Row], tolerated: float) -> Iterator[_Cost]:
+    """Yield what backends that choose cost, newest release first."""
+    for place, tag in reversed([*enumerate(tags)]):
+        found = [row.regrets[place] for row in rows]
+        auto = [regret for regret in found if regret and regret.chooser == regret.picked]
+        worst = max(auto, key=lambda regret: regret.ratio.estimate, default=None)
+        above = sum(regret.ratio.estimate > tolerated for regret in auto)
+        yield _Cost(tag, worst, above, len(auto))
 
 
 def _heat(tags: list[str], rows: list[_Row]) -> Mapping[str, object]:

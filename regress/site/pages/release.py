@@ -40,7 +40,8 @@ def _page(
             "pins_changed": release.changed(previous) if previous else (),
             "step": step,
             "history": subject.history,
-            "changed": [*_changed(step)] if step else [],
+            "changed": [*_unlike(step, undecided=False)] if step else [],
+            "undecided": [*_unlike(step, undecided=True)] if step else [],
             "behind": [*_behind(subject, release.tag, step)] if step else [],
             "time_us": subject.time_us,
             "lost": [*_lost(subject, release.tag)],
@@ -52,9 +53,13 @@ def _page(
     )
 
 
-def _changed(step: Step) -> Iterator[tuple[Case, CellStep]]:
-    """Yield what is not SAME, worst first."""
-    told = ((c, cell) for c, cell in step.cells.items() if cell.verdict is not Verdict.SAME)
+def _unlike(step: Step, *, undecided: bool) -> Iterator[tuple[Case, CellStep]]:
+    """Yield what is not SAME, worst first: what is UNDECIDED, or the others."""
+    told = (
+        (case, cell)
+        for case, cell in step.cells.items()
+        if cell.verdict is not Verdict.SAME and (cell.verdict is Verdict.UNDECIDED) is undecided
+    )
     yield from sorted(told, key=lambda item: _rank(item[1]))
 
 

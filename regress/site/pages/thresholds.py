@@ -1,7 +1,7 @@
 """The threshold page: ramp, threshold and cliff of each planner, release by release."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from regress.detect.threshold import numbers_of
@@ -12,7 +12,9 @@ from regress.pipeline.thresholds.predict import predicted_of
 from regress.site.page import Page
 from regress.site.subject import Subject
 from regress.site.words import layout_of, spread_words
+from workloads import catalog
 from workloads.backend import Layout
+from workloads.record import Round
 
 __all__ = ["bracket_words", "threshold_pages"]
 
@@ -57,12 +59,17 @@ def threshold_pages(subject: Subject) -> Iterator[Page]:
             "words": bracket_words,
             "drawn": drawn,
             "spread": spread_words(drawn[2]) if drawn else "",
+            "swept": [r.tag for r in subject.measured if _swept(subject.rounds[r.tag])],
             "picture": {
                 "tags": [release.tag for release in subject.measured],
                 "axes": [_told(axis, numbers[axis]) for axis in axes if _same(axis) == drawn],
             },
         },
     )
+
+
+def _swept(rounds: Iterable[Round]) -> bool:
+    return any(r.tier == catalog.TIERS[-1] for r in rounds)
 
 
 def bracket_words(bracket: Bracket | None) -> str:

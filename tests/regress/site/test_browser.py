@@ -63,6 +63,14 @@ def served(site: Path) -> Iterator[str]:
     server.server_close()
 
 
+def test_every_entry_of_the_feed_has_its_place(site: Path) -> None:
+    """Findings that are told together keep their own addresses."""
+    page = (site / "findings.html").read_text(encoding="utf-8")
+    places = re.findall(r'href="findings\.html#([^"]+)"', (site / "findings.atom").read_text())
+    assert places
+    assert [place for place in places if f'id="{place}"' not in page] == []
+
+
 def test_every_page_is_reached_and_opens_cleanly(browser: Browser, site: Path) -> None:
     """Following links from the front leads to every page; none complains or leaves the folder."""
     watched = watch(browser.new_context(viewport=NARROW))

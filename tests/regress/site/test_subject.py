@@ -7,9 +7,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from regress.config import load_config
+from regress.model.verdict import Verdict
 from regress.pipeline.check import check
 from regress.pipeline.request import Request
 from regress.site.pages.findings import feed
+from regress.site.pages.regret import regret_pages
+from regress.site.pages.release import release_pages
+from regress.site.pages.thresholds import threshold_pages
 from regress.site.subject import Subject
 from tests.regress.site.trees import subject_of, write_part_of_recorded
 
@@ -65,3 +69,32 @@ def test_the_feed_is_atom(subject: Subject) -> None:
         assert entry.findtext(f"{ATOM}updated", "")[:4].isdecimal()
     days = [entry.findtext(f"{ATOM}updated", "") for entry in entries]
     assert days == sorted(days, reverse=True)
+
+
+def test_the_cost_of_auto_is_the_worst_of_its_row(subject: Subject) -> None:
+    """Newest release first; nothing that an engine's policy picked counts."""
+    (page,) = regret_pages(subject)
+    costs = page.values["costs"]
+    assert [cost.tag for cost in costs] == page.values["tags"][::-1]
+    for place, cost in enumerate(reversed(costs)):
+        found = [row.regrets[place] for row in page.values["rows"] if "auto" in row.chooser]
+        ratios = [regret.ratio.estimate for regret in found if regret]
+        assert cost.worst.ratio.estimate == max(ratios)
+        assert (cost.above, cost.of) == (sum(ratio > 1.05 for ratio in ratios), len(ratios))
+
+
+def test_undecided_cells_are_not_among_those_that_changed(subject: Subject) -> None:
+    """Of a release's cells that are not SAME each stands in one of the two tables."""
+    for page in release_pages(subject):
+        step = page.values["step"]
+        changed, undecided = page.values["changed"], page.values["undecided"]
+        assert all(cell.verdict is Verdict.UNDECIDED for _, cell in undecided)
+        assert not any(cell.verdict is Verdict.UNDECIDED for _, cell in changed)
+        others = [c for c in step.cells.values() if c.verdict is not Verdict.SAME] if step else []
+        assert len(changed) + len(undecided) == len(others)
+
+
+def test_releases_without_a_sweep_are_not_called_swept(subject: Subject) -> None:
+    """A campaign of hand-picked cases sweeps nothing."""
+    (page,) = threshold_pages(subject)
+    assert page.values["swept"] == []
