@@ -21,12 +21,15 @@ _PREFILL: Final = "prefill-h32x8-d128-bf16-p16"
 TELLING: Final = (
     (
         "decode on auto, one long request",
-        Case(f"{_DECODE}-skew40-t262144", "flashinfer-decode-tc-auto"),
+        Case(f"{_DECODE}-skew40-t262144", "flashinfer-decode-tc-auto-serving"),
     ),
-    ("decode on auto, uniform", Case(f"{_DECODE}-uniform-t262144", "flashinfer-decode-tc-auto")),
+    (
+        "decode on auto, uniform",
+        Case(f"{_DECODE}-uniform-t262144", "flashinfer-decode-tc-auto-serving"),
+    ),
     (
         "decode on fa2, one long request",
-        Case(f"{_DECODE}-skew40-t262144", "flashinfer-decode-tc-fa2"),
+        Case(f"{_DECODE}-skew40-t262144", "flashinfer-decode-tc-fa2-serving"),
     ),
     (
         "prefill on auto, 2 query tokens",
@@ -38,7 +41,10 @@ TELLING: Final = (
     ),
     ("FA3 varlen, one long request", Case(f"{_DECODE}-skew40-t262144", "fa3-varlen")),
 )
-"""(what it is, case): what `auto` decides, one backend that it may pick, and a control."""
+"""(what it is, case): what `auto` decides, one backend that it may pick, and a control.
+
+Decode is planned as engines serve it.
+"""
 
 
 def recorded_year(rounds: Mapping[str, Sequence[Round]]) -> Year:

@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Sequence
+from datetime import date
 from importlib import import_module
 from io import StringIO
+from itertools import pairwise
 from math import exp, log
 from typing import Any, Final
 
@@ -30,6 +32,10 @@ _MANY: Final = 12
 """Releases whose names are written slanted."""
 _ROWS: Final = 16
 """How many lines of text fit beside the picture: labels are kept that far apart."""
+_SMALL: Final = 1.25
+"""Lines that never were slower than this over their fastest release show their small steps."""
+_WIDTH: Final = 10.4
+_HEIGHT: Final = 5.6
 
 
 def year_fingerprint(year: Year) -> str:
@@ -52,10 +58,12 @@ def render_year_picture(year: Year) -> str:
         msg = "the picture is stale and drawing needs matplotlib: `pip install -e '.[plot]'`"
         raise UsageError(msg) from error
     with matplotlib.rc_context({"font.size": 9.5, "svg.hashsalt": "attention-regress"}):
-        canvas = figure.Figure(figsize=(10.4, 4.4), facecolor="white")
-        panel = canvas.subplots()
-        _draw(panel, year)
-        _label(canvas, panel, year)
+        canvas = figure.Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white")
+        times, steps = canvas.subplots(2, sharex=True, height_ratios=(2.1, 1))
+        _draw_times(times, year)
+        _draw_steps(steps, year)
+        _name_releases(times, steps, year)
+        _label(canvas, times, year)
         out = StringIO()
         told = {"Date": None, "Description": f"{MARK}{year_fingerprint(year)}"}
         canvas.savefig(out, format="svg", metadata=told)
@@ -63,30 +71,61 @@ def render_year_picture(year: Year) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _draw(panel: Any, year: Year) -> None:
-    tags = [release.tag for release in year.releases]
-    for line, (color, marker) in zip(year.lines, _STYLES, strict=False):
-        places = [tags.index(point.tag) for point in line.points]
-        times = [point.median_us for point in line.points]
-        style = "-" if line.like_for_like else "--"
-        panel.plot(places, times, style, color=color, marker=marker, linewidth=1.5, markersize=4.5)
+def _draw_times(panel: Any, year: Year) -> None:
+    _lines(panel, year, [[p.median_us for p in line.points] for line in year.lines])
     panel.set_yscale("log")
     shown = [p.median_us for line in year.lines for p in line.points] or [1.0]
     ticks = [us for us in _US_TICKS if min(shown) * 0.8 <= us <= max(shown) * 1.25]
     panel.set_yticks(ticks, [f"{us:,}" for us in ticks])
     panel.minorticks_off()
-    slanted = (
-        {"rotation": 40, "ha": "right", "rotation_mode": "anchor", "size": 8}
-        if len(tags) > _MANY
-        else {}
-    )
-    names = [f"{r.tag}\n{r.day}" if not slanted else r.tag for r in year.releases]
-    panel.set_xticks(range(len(tags)), names, **slanted)
-    panel.set_xlim(-0.4, len(tags) - 0.6)
+    panel.set_ylabel("kernel time, µs (log scale)")
+
+
+def _draw_steps(panel: Any, year: Year) -> None:
+    """Draw the lines of small changes again, in percent over their fastest release."""
+    drawn: list[list[float]] = []
+    for line in year.lines:
+        best = min((p.median_us for p in line.points), default=1.0)
+        over = [p.median_us / best for p in line.points]
+        drawn.append([(r - 1) * 100 for r in over] if max(over, default=1.0) < _SMALL else [])
+    _lines(panel, year, drawn)
+    panel.set_ylim(bottom=-0.8)
+    panel.yaxis.set_major_locator(import_module("matplotlib.ticker").MaxNLocator(5, integer=True))
+    panel.yaxis.set_major_formatter("+{x:.0f} %")
+    panel.set_ylabel("over its fastest")
+
+
+def _lines(panel: Any, year: Year, values: Sequence[Sequence[float]]) -> None:
+    tags = [release.tag for release in year.releases]
+    for line, shown, (color, marker) in zip(year.lines, values, _STYLES, strict=False):
+        places = [tags.index(point.tag) for point in line.points][: len(shown)]
+        style = "-" if line.like_for_like else "--"
+        panel.plot(places, shown, style, color=color, marker=marker, linewidth=1.5, markersize=4.5)
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
     panel.tick_params(length=0)
     for side in ("top", "right", "left"):
         panel.spines[side].set_visible(False)
+
+
+def _name_releases(times: Any, steps: Any, year: Year) -> None:
+    """Write tags below both panels, and above them where a month begins."""
+    many = len(year.releases) > _MANY
+    slant = {"rotation": 40, "ha": "right", "rotation_mode": "anchor", "size": 8} if many else {}
+    steps.set_xticks(range(len(year.releases)), [r.tag for r in year.releases], **slant)
+    steps.set_xlim(-0.4, len(year.releases) - 0.6)
+    days = [date.fromisoformat(release.day) for release in year.releases]
+    for place, (before, now) in enumerate(pairwise([date.min, *days])):
+        if (before.year, before.month) == (now.year, now.month):
+            continue
+        for panel in (times, steps):
+            panel.axvline(place - 0.5, color="#e8e8e8", linewidth=0.6, zorder=0)
+        times.annotate(
+            f"{now:%Y}\n{now:%b}" if before.year != now.year else f"{now:%b}",
+            (place - 0.42, 1.01),
+            xycoords=("data", "axes fraction"),
+            fontsize=8,
+            color=_GREY,
+        )
 
 
 def _label(canvas: Any, panel: Any, year: Year) -> None:
@@ -105,23 +144,23 @@ def _label(canvas: Any, panel: Any, year: Year) -> None:
             va="center",
             annotation_clip=False,
         )
-    panel.set_ylabel("kernel time, µs (log scale)")
     canvas.suptitle(
-        "Attention kernels over FlashInfer's releases", x=0.065, ha="left", fontsize=12.5, y=0.975
+        "Attention kernels over FlashInfer's releases", x=0.075, ha="left", fontsize=12.5, y=0.985
     )
     counts = [point.rounds for line in year.lines for point in line.points]
     span = f"{min(counts)} to {max(counts)}" if len({*counts}) > 1 else f"{max(counts, default=0)}"
     canvas.text(
-        0.065,
+        0.075,
         0.015,
         f"{year.gpu}, cold L2; medians of {span} rounds a release. 262,144 KV tokens (8,192 in the "
-        "long prefill).\n* is pinned to one version, as a control, and reads contiguous KV, the "
-        "others paged KV: not like for like.",
+        "long prefill); decode as engines serve it.\nBelow: lines that moved by less than a "
+        "quarter. * is pinned to one version, as a control, and reads contiguous KV, the others "
+        "paged KV: not like for like.",
         fontsize=8,
         color=_GREY,
     )
-    bottom = 0.26 if len(year.releases) > _MANY else 0.2
-    canvas.subplots_adjust(left=0.065, right=0.72, top=0.9, bottom=bottom)
+    bottom = 0.21 if len(year.releases) > _MANY else 0.15
+    canvas.subplots_adjust(left=0.075, right=0.735, top=0.875, bottom=bottom, hspace=0.1)
 
 
 def _apart(lines: Sequence[YearLine], gap: float) -> list[float]:
