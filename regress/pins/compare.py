@@ -55,7 +55,7 @@ def compare(base: Files, head: Files) -> Compared:
     changes = tuple(
         _change(name, *pairs[name], base, head) for name in touched if _differ(*pairs[name])
     )
-    notes = tuple(note for name in touched for note in _inexact(head, name, pairs[name]))
+    notes = tuple(note for name in touched for note in _inexact(base, head, name))
     both = {
         name: (before[0], after[0])
         for name, (before, after) in pairs.items()
@@ -120,12 +120,14 @@ def _direction(old: str | None, new: str | None) -> Direction:
     return Direction.UPGRADE if Version(new) > Version(old) else Direction.DOWNGRADE
 
 
-def _inexact(
-    head: Files, library: str, versions: tuple[tuple[str, ...], tuple[str, ...]]
-) -> Iterator[str]:
-    """Yield what head asks for that is no exact pin, where it has no exact one beside it."""
-    if not versions[1]:
-        for pin in _pins(head, library):
+def _inexact(base: Files, head: Files, library: str) -> Iterator[str]:
+    """Yield what head asks for that is no exact pin.
+
+    A range beside an exact pin says nothing more; what is newly taken from elsewhere does.
+    """
+    known, is_exact = _asked(base, library), bool(_versions(head, library))
+    for pin in _pins(head, library):
+        if not is_exact or (pin.elsewhere and pin.asked not in known):
             yield f"{pin.file}: {_short(pin.asked)} is no exact pin and cannot be gated"
 
 
@@ -134,7 +136,7 @@ def _nothing_to_measure(changes: Iterable[PinChange], notes: tuple[str, ...]) ->
     if any(change.base and change.head for change in sides):
         return None
     if notes:
-        told = "no library is pinned exactly on both sides: pin NAME==VERSION to have it gated"
+        told = "what changed is no exact pin on both sides: pin NAME==VERSION to have it gated"
         return BumpReason(BumpCode.INEXACT, told)
     if sides:
         told = ", ".join(f"{change.library} is {change.direction}" for change in sides)

@@ -18,6 +18,8 @@ ALIASES: Final = {
 """Other names that arguments use: `X_VERSION` is the version of the library or alias `x`."""
 
 _SETS: Final = re.compile(r"\s*(?:ARG|ENV)\s+(.*)", re.IGNORECASE)
+_CONTINUED: Final = re.compile(r"\\[ \t\r]*\n(?:[ \t\r]*(?:#.*)?\n)*")
+"""Comments and empty lines do not end what is continued."""
 _VALUE: Final = re.compile(r"""(?<!\w)(\w{1,80})=("[^"]*"|'[^']*'|\S*)""")
 _INSTALLS: Final = re.compile(
     r"""(?<![\w.$-])([A-Za-z][\w.-]*)(?:\[[^\]]{0,80}\])?={2,3}([^\s"';|&,\\]+)"""
@@ -26,7 +28,7 @@ _INSTALLS: Final = re.compile(
 
 def parse_dockerfile(text: str, file: str) -> Iterator[Pin]:
     """Yield the pins of a Dockerfile; a value made of other variables is no exact pin."""
-    for line in text.split("\n"):
+    for line in _CONTINUED.sub(" ", text).split("\n"):
         sets = _SETS.match(line)
         if sets:
             yield from _arguments(sets[1], file)

@@ -41,6 +41,8 @@ class Pin:
         Canonical version (PEP 440) of an exact pin; None if it is not one.
     wrong
         Whether it means to name a version and does not.
+    elsewhere
+        Whether it is taken from a URL, a repository or a folder, and not from a package index.
     """
 
     library: str
@@ -48,6 +50,7 @@ class Pin:
     asked: str
     version: str | None = None
     wrong: bool = False
+    elsewhere: bool = False
 
 
 def library_of(text: str) -> str | None:

@@ -48,7 +48,7 @@ def _poetry_pin(library: str, asked: object, file: str) -> Pin:
     words = asked.strip() if isinstance(asked, str) else ""
     bare = words.removeprefix("==").strip()
     if not bare[:1].isdigit() or "*" in bare or "," in bare:
-        return Pin(library, file, f"{library} {words or asked}")
+        return Pin(library, file, f"{library} {words or asked}", elsewhere=asked is None)
     return exact(library, file, bare)
 
 
@@ -71,10 +71,11 @@ def _locked(package: dict[str, Any], file: str) -> Iterator[Pin]:
     library = library_of(str(package.get("name", "")))
     if library is None or not _wanted(package):
         return
-    source = package.get("source", {})
+    source = _table(package, "source")
     elsewhere = {"git", "url", "path", "directory", "editable", "vcs", "archive"}
-    if elsewhere & {*package, *(source if isinstance(source, dict) else ())}:
-        yield Pin(library, file, f"{library} from {source or 'elsewhere'}")
+    # Poetry calls an index of one's own "legacy".
+    if source.get("type") != "legacy" and elsewhere & {*package, *source}:
+        yield Pin(library, file, f"{library} from {source or 'elsewhere'}", elsewhere=True)
     else:
         yield exact(library, file, str(package.get("version", "")))
 
@@ -83,7 +84,7 @@ def _wanted(package: dict[str, Any]) -> bool:
     """Whether one of several entries of a library is the one for this platform."""
     markers = [*_strings(package.get("resolution-markers")), *_strings([package.get("marker")])]
     try:
-        return not markers or any(applies(Marker(text)) for text in markers)
+        return not markers or any(applies(Marker(text), "lock_file") for text in markers)
     except (ValueError, RecursionError):
         return True
 
@@ -91,7 +92,7 @@ def _wanted(package: dict[str, Any]) -> bool:
 def _load(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number may have too many digits
         msg = f"is no TOML: {error}"
         raise PinFileError(msg) from error
 

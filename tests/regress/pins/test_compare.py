@@ -79,6 +79,20 @@ def test_range_beside_a_lock() -> None:
     assert found.changes[0].files == ("uv.lock",)
 
 
+def test_source_beside_an_exact_pin() -> None:
+    """A library that is newly taken from elsewhere is said, although a pin beside it stays."""
+    pins = {"r.txt": "fa3-fwd==0.0.3"}
+    lock = '[[package]]\nname = "fa3-fwd"\nversion = "0.0.3"\n'
+    moved_away = f'{lock}source = {{git = "https://x"}}\n'
+    found = compared({**pins, "uv.lock": lock}, {**pins, "uv.lock": moved_away})
+    assert found.stop is not None
+    assert found.stop.code == "inexact"
+    assert found.notes[0].startswith("uv.lock: fa3-fwd from {'git'")
+    url = {"s.txt": "fa3-fwd @ https://x/y.whl"}
+    assert compared(pins, {"r.txt": "fa3-fwd==0.0.4", **url}).notes
+    assert not compared({**pins, **url}, {"r.txt": "fa3-fwd==0.0.4", **url}).notes
+
+
 def test_moving_a_pin_changes_nothing() -> None:
     """A file that is renamed, or a pin that goes to another one, is no change."""
     base, head = {"a.txt": "fa3-fwd==0.0.3"}, {"b.txt": "fa3-fwd==0.0.3"}

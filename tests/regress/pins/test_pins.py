@@ -68,6 +68,30 @@ def test_lines_made_to_be_slow_or_deep() -> None:
         assert told(line, "Dockerfile") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# note \\\nflashinfer-python==0.6.1",
+        "flashinfer-\\\npython==0.6.1",
+        "torch==2  # note\rflashinfer-python==0.6.1",
+        "# note\u2028flashinfer-python==0.6.1",
+        "# note\x0bflashinfer-python==0.6.1",
+    ],
+)
+def test_no_pin_hides_from_the_gate_that_pip_installs(text: str) -> None:
+    """A comment is not continued, and lines end where pip ends them."""
+    assert told(text) == [(FLASHINFER, "0.6.1")]
+
+
+def test_markers_of_a_lock_file() -> None:
+    """A lock file's markers may speak of extras, of which none is asked for; others may not."""
+    lock = '[[packages]]\nname = "fa3-fwd"\nversion = "0.0.3"\nmarker = "{}"\n'
+    texts = [lock.format("'x' not in extras"), lock.format("'x' in dependency_groups")]
+    assert [told(text, "pylock.toml") for text in texts] == [[("fa3-fwd", "0.0.3")], []]
+    line = "fa3-fwd==0.0.3; 'x' in extras"
+    assert told(line) == [("fa3-fwd", f"wrong: {line}")]
+
+
 def test_other_lines_are_left_aside() -> None:
     """Options, comments, other platforms and other libraries say nothing."""
     text = (
@@ -104,6 +128,7 @@ def test_pyproject() -> None:
     ("source", "version"),
     [
         ('registry = "https://pypi.org/simple"', "0.6.1"),
+        ('type = "legacy", url = "https://x", reference = "own"', "0.6.1"),
         ('git = "https://x"', "asked: flashinfer-python from {'git': 'https://x'}"),
     ],
 )
@@ -132,6 +157,10 @@ def test_dockerfile() -> None:
     RUN pip install "flashinfer-python[cu13]==${FLASHINFER_VERSION}" 'fa3-fwd==0.0.2' \\
         flash-attn==2.8.3;id torch==2
     # RUN pip install fa3-fwd==9
+    ENV CUDA_VERSION=13.0 \\
+        # a comment ends nothing
+
+        FA3_VERSION=0.0.4
     ARG FLASHINFER_VERSION='0.6.1; id'
     """
     assert told(text, "docker/Dockerfile.gpu") == [
@@ -140,6 +169,7 @@ def test_dockerfile() -> None:
         (FLASHINFER, "asked: flashinfer_python_version=${FLASHINFER_VERSION}"),
         ("fa3-fwd", "0.0.2"),
         ("flash-attn", "2.8.3"),
+        ("fa3-fwd", "0.0.4"),
         (FLASHINFER, "wrong: FLASHINFER_VERSION=0.6.1; id"),
     ]
 
@@ -158,7 +188,9 @@ def test_wrong_patterns(text: str) -> None:
         Pattern.parse(text)
 
 
-@pytest.mark.parametrize("text", ["[project", "a = 1\na = 2", "a = " + "[" * 5000])
+@pytest.mark.parametrize(
+    "text", ["[project", "a = 1\na = 2", "a = " + "[" * 5000, "a = " + "9" * 5000]
+)
 def test_damaged_toml(text: str) -> None:
     """A file that is no TOML is an error, not a file without pins."""
     with pytest.raises(PinFileError, match="no TOML"):
