@@ -70,7 +70,8 @@ def load_bump(github: Github, ask: Ask) -> Bump:
         pull = repository.get_pull(ask.pull)
         head, base = ask.head or pull.head.sha, pull.base.sha
         stop = _set_aside(pull, head)
-    bump = Bump(BUMP_SCHEMA, ask.repository, ask.pull, base, head, State.SKIPPED, stop or _FOUND)
+        reason = stop or _FOUND
+        bump = Bump(BUMP_SCHEMA, ask.repository, ask.pull, base, head, State.SKIPPED, reason)
     if stop:
         return bump
     with spoken(f"where {head} left the base branch"):

@@ -23,6 +23,15 @@ _LONGEST_WAIT_S: Final = 900.0
 _PER_PAGE: Final = 100
 _VIEWER: Final = "query { viewer { login } }"
 _SERVER_ERROR: Final = 500
+_ODD: Final = (
+    AssertionError,
+    AttributeError,
+    BadAttributeException,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What the client library ends with where an answer is cut off, is no JSON, or lacks something."""
 
 
 def connect() -> Github:
@@ -76,7 +85,7 @@ def spoken(what: str) -> Iterator[None]:
     except (requests.RequestException, HTTPError, OSError) as error:
         msg = f"GitHub does not answer, asking for {what}: re-run the job ({_brief(error)})"
         raise NoDataError(msg) from error
-    except (BadAttributeException, LookupError, TypeError, AssertionError) as error:
+    except _ODD as error:
         msg = f"GitHub's answer about {what} is not as documented: {_brief(error)}"
         raise NoDataError(msg) from error
 

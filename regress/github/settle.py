@@ -32,8 +32,9 @@ def settle(bump: Bump, measured: Measured) -> Settled:
 def _measured(measured: Measured) -> Settled:
     report = measured.report
     if report:
-        # What it says of the whole must not be better than what it says of a case.
+        # What it says of the whole must not be better than what it says of a case or a finding.
         codes = [report.exit_code, *(report.code_of(cell.verdict) for cell in report.cells)]
+        codes += [report.code_of(finding.verdict) for finding in report.findings if finding.gates]
         codes += [measured.code] if measured.code else []
         codes += [] if report.cells else [ExitCode.NO_DATA]
         return Settled(Ending.JUDGED, worst(codes))

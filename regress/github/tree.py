@@ -91,8 +91,7 @@ def load_text(repository: Repository, path: str, blob: Blob) -> str:
         msg = f"{path} has {blob.size} bytes, which is no file of pins"
         raise UnreadableError(msg)
     with spoken(f"the content of {path}"):
-        content = repository.get_git_blob(blob.sha).content
-    data = base64.b64decode(content)
+        data = base64.b64decode(repository.get_git_blob(blob.sha).content)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

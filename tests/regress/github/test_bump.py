@@ -121,7 +121,7 @@ def test_set_aside(run: Any, pull: dict[str, Any], code: str) -> None:
         "$(touch x)",
         "`id`",
         "${{ github.token }}",
-        "0.6.1\u2028head=evil",
+        "0.6.1\u200bhead=evil",
         "0.6.1\x1b[31m",
         "0.6.1##[add-mask]0",
         "1 ::error::x",
@@ -309,6 +309,8 @@ def test_login_is_the_tokens_unless_named(run: Any) -> None:
             "GitHub's limit of requests is reached",
         ),
         (Fault("/graphql", status=200, times=9), 4, "not as documented"),
+        (Fault("/pulls/", status=200, times=9), 4, "not as documented"),
+        (Fault("/git/blobs/", status=200, times=9), 4, "not as documented"),
     ],
 )  # fmt: skip
 def test_api_trouble(run: Any, capfd: Any, fault: Fault, code: int, told: str) -> None:
@@ -328,6 +330,14 @@ def test_server_errors_end(run: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch
     made_up.faults = [Fault("/pulls/", status=502, times=9)]
     assert run(made_up).code == 4
     assert "re-run the job" in capfd.readouterr().err
+
+
+def test_answer_that_is_cut_off(run: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half an answer is one line and exit code 4, not an error of this program."""
+    whole = msgspec.json.encode
+    monkeypatch.setattr("msgspec.json.encode", lambda body: whole(body)[:-1])
+    assert run(world()).code == 4
+    assert "not as documented" in capfd.readouterr().err
 
 
 def test_no_network(tmp_path: Path) -> None:

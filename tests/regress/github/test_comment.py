@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from regress.cli import main
 from regress.errors import ExitCode
@@ -198,6 +199,16 @@ def test_lost_job(run: Run, tmp_path: Path, content: bytes | None) -> None:
     assert "round 3 of 8" in ran.bodies[0]
     assert "##[" not in ran.bodies[0] + ran.shown
     assert "\n::" not in ran.bodies[0]
+
+
+def test_report_that_contradicts_itself(run: Run) -> None:
+    """What a report says of the whole and of its cases hides no finding that counts."""
+    same = tuple(replace(cell, verdict=Verdict.SAME) for cell in RED.cells)
+    liar = replace(RED, verdict=Verdict.SAME, exit_code=ExitCode.PASS, cells=same)
+    ran = run(bump(), liar)
+    assert ran.code == 1
+    assert ran.marks == [("failure", HEAD)]
+    assert "do not merge" in ran.bodies[0]
 
 
 def test_other_layout_is_no_report(run: Run) -> None:
