@@ -4,9 +4,15 @@ set -euo pipefail
 source .github/nightly/data-branch.sh
 fetch_data
 machines=$("$PYTHON" -c 'import json, re, sys
-names = json.loads(sys.argv[1])
-if not (names and all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) for name in names)):
-    sys.exit(f"machines are a JSON list of runner labels, not {sys.argv[1]}")
+try:
+    names = json.loads(sys.argv[1])
+except ValueError:
+    names = None
+label = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+if not (isinstance(names, list) and names
+        and all(isinstance(name, str) and re.fullmatch(label, name) for name in names)
+        and len({*names}) == len(names)):
+    sys.exit(f"machines are a JSON list of different runner labels, not {sys.argv[1]}")
 print(json.dumps(names))' "$MACHINES")
 {
   echo "began=${SINCE:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}"

@@ -172,7 +172,10 @@ def test_a_stack_that_cannot_be_built_does_not_stop_another(host: Path) -> None:
     assert (code, len(calls)) == (2, 2)
 
 
-@pytest.mark.parametrize("machines", ["[]", '["../h200"]', '["h 200"]', "h200"])
+@pytest.mark.parametrize(
+    "machines",
+    ["[]", '["../h200"]', '["h 200"]', "h200", '"h200"', '{"h200": 1}', '["a", "a"]', "[1, null]"],
+)
 def test_machines_are_names(machines: str, host: Path) -> None:
     """They become labels and folders: anything else ends the night before it begins."""
     subprocess.run(["git", "init", "-q", "--bare", str(host / "none")], check=True)
@@ -180,6 +183,46 @@ def test_machines_are_names(machines: str, host: Path) -> None:
     code, calls = script(host, "plan", GITHUB_OUTPUT=str(host / "output"), **env)
     assert (code, calls) == (1, [])
     assert not (host / "output").exists()
+
+
+def test_the_list_of_stacks_is_the_plans_own() -> None:
+    """Jobs get it by the id of what was handed over: a GPU runner could replace the name."""
+    night = {"artifact-ids": "${{ needs.plan.outputs.night }}", "path": "night"}
+    for name in ("prebuild", "measure", "keep"):
+        given = [step["with"] for step in JOBS[name]["steps"] if "with" in step]
+        assert night in given, name
+    assert JOBS["plan"]["outputs"]["night"] == "${{ steps.night.outputs.artifact-id }}"
+
+
+@pytest.mark.parametrize(
+    ("kept", "fail", "site"),
+    [
+        (["a100", "h200"], "", "success"),
+        (["a100", "h200"], "site", "failure"),
+        ([], "", "skipped"),
+    ],
+)
+def test_the_site_is_of_all_machines(kept: list[str], fail: str, site: str, host: Path) -> None:
+    """A night of one machine does not take the others off the site, nor one without rounds all."""
+    data, work = host / "data.git", host / "work"
+    for machine in kept:
+        (work / "rounds" / machine).mkdir(parents=True)
+        (work / "rounds" / machine / "x").write_text("")
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "attention-data", str(data)], check=True)
+    if kept:
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid"]
+        git += [f"--git-dir={data}", f"--work-tree={work}"]
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-q", "-m", "Keep"], check=True)
+    env = {"ATTN_DATA_REMOTE": str(data), "GITHUB_OUTPUT": str(host / "output")}
+    code, calls = script(host, "judge", fail, MACHINES='["h200"]', **env)
+    assert code == 0
+    assert [call.split()[-1] for call in calls if call.startswith("site")] == [
+        f"site/{machine}" for machine in kept
+    ]
+    assert f'"{site}"' in (host / "judged" / "site.json").read_text()
+    shown = (host / "output").read_text().strip()
+    assert shown == f"site={'true' if site == 'success' else 'false'}"
 
 
 @pytest.mark.parametrize("fail", ["", "run"])
