@@ -259,12 +259,16 @@ def test_measuring_that_leaves_nothing_is_no_pass(
 
 
 def test_a_lost_gpu_runner_is_no_pass(gate: Make) -> None:
-    """Nothing at all arrives from it."""
+    """Nothing at all arrives from it, and what an earlier attempt left is not taken for its."""
     g = gate(flashinfer("0.6.0"), flashinfer("0.6.1"))
+    earlier = g.runner.folder / "artifacts" / "attention-gate-report"
+    earlier.mkdir()
+    (earlier / "log.txt").write_text("of an earlier attempt\n", "utf-8")
     g.runner.env["STAND_INS_LOSE"] = "attention-gate-report"
     done = g.run()
     assert (done.code, done.jobs) == (1, LOST), done.log
     assert "SAME" not in g.comment
+    assert "of an earlier attempt" not in g.comment
     assert (code_of(done), g.status) == ("4", "error")
 
 
