@@ -16,7 +16,7 @@ __all__ = [
     "words_of",
 ]
 
-_RETRY: Final = "re-run the failed jobs of this run; if it happens again, look at the GPU runner."
+_RETRY: Final = "re-run all jobs of this run; if it happens again, look at the GPU runner."
 
 
 class Words(NamedTuple):

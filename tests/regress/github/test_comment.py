@@ -195,7 +195,7 @@ def test_lost_job(run: Run, tmp_path: Path, content: bytes | None) -> None:
     assert (ran.code, ran.marks) == (4, [("error", HEAD)])
     assert "The GPU job was lost" in ran.bodies[0]
     assert "This is no pass" in ran.bodies[0]
-    assert "re-run the failed jobs" in ran.bodies[0]
+    assert "re-run all jobs" in ran.bodies[0]
     assert "round 3 of 8" in ran.bodies[0]
     assert "##[" not in ran.bodies[0] + ran.shown
     assert "\n::" not in ran.bodies[0]
