@@ -46,7 +46,7 @@ _ACTIONS: Final = {
     ExitCode.REGRESSION: "do not merge this as it is.",
     ExitCode.USAGE: "look at the log of the GPU job: it ended with a usage error.",
     ExitCode.UNDECIDED: "re-run all jobs of this run: they take fresh rounds.",
-    ExitCode.NO_DATA: "re-run all jobs of this run; if data are missing again, look at the GPU job.",
+    ExitCode.NO_DATA: "re-run all jobs of this run; if data are missing again, look at the host.",
 }
 _ACCEPTING: Final = (
     f"If it does not matter to you, a maintainer sets the label `{ACCEPT_LABEL}`; it counts for "
