@@ -17,12 +17,15 @@ from regress.pipeline.alerts.host import host_key
 from regress.pipeline.alerts.jobs import load_needs
 from regress.pipeline.alerts.night import Evidence, assess_night
 from regress.report.alert_markdown import Links
+from regress.report.printable import escape
+from regress.report.workflow_commands import harmless
 from regress.store.tree import is_folder
 
 __all__ = ["add"]
 
 _WITHIN_DAYS: Final = 2
 _QUOTED: Final = 10
+_TAIL_BYTES: Final = 64 * 1024
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -139,13 +142,16 @@ def _code(found: Assessment, muted: frozenset[str]) -> ExitCode:
 
 
 def _tell(lines: Iterable[str]) -> None:
-    write_stdout("".join(f"{line}\n" for line in lines) or "nothing to tell\n")
+    told = "".join(harmless(escape(line)) for line in lines)
+    write_stdout(told or "nothing to tell\n")
 
 
 def _quoted(path: Path) -> list[str]:
     """Return the last lines of a log; a job that never began has written none."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
     told = [line.strip() for line in lines if line.strip()]

@@ -7,6 +7,8 @@ from regress.commands.options import folder
 from regress.errors import ExitCode, UsageError
 from regress.output import write_stdout
 from regress.pipeline.keep import keep
+from regress.report.printable import escape
+from regress.report.workflow_commands import harmless
 from regress.store.tree import is_folder
 
 __all__ = ["add"]
@@ -34,7 +36,7 @@ def _run(options: argparse.Namespace) -> ExitCode:
         msg = f"{source} is no folder"
         raise UsageError(msg)
     kept = keep(source, options.into, options.machine)
-    write_stdout(kept.render())
+    write_stdout(harmless(escape(kept.render().rstrip())))
     if kept.refused:
         raise UsageError("; ".join(kept.refused))
     return ExitCode.PASS

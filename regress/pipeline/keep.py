@@ -3,19 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from regress.counted import counted
 from regress.errors import UsageError
 from regress.output import write_file
+from regress.pipeline.nights import start_of
 from regress.store.load import load_round
 from regress.store.tree import scan
 from workloads.record import Round
 from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 __all__ = ["Kept", "keep"]
+
+_CLOCKS_DIFFER: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,10 @@ def _checked(path: Path, digest: str | None) -> Round:
     found = load_round(path)
     if (found.machine.name, found.stack.tag) != (path.parent.parent.name, path.parent.name):
         msg = f"{path} holds a round of {found.stack.tag} on {found.machine.name}"
+        raise UsageError(msg)
+    if start_of(found) > datetime.now(UTC) + _CLOCKS_DIFFER:
+        # It would pass for tonight's every night, and data would never be missing again.
+        msg = f"{path} began at {found.started_at}, which is still to come: set its host's clock"
         raise UsageError(msg)
     if digest not in {None, found.stack.digest}:
         msg = f"{path} is of another {found.stack.tag} than the rounds kept before: other wheels"

@@ -26,6 +26,8 @@ _LEAST_US: Final = 1e-6
 _MOST_US: Final = 1e9
 _MOST_MHZ: Final = 1_000_000
 _MOST_BLOCKS: Final = 10_000
+_LARGEST_BYTES: Final = 64 * 1024 * 1024
+"""A small file can unpack to more than memory holds; a round has about half a MiB."""
 
 
 def load_round(path: Path) -> Round:
@@ -41,7 +43,8 @@ def load_round(path: Path) -> Round:
             # Reading a pipe would wait for somebody to write into it.
             msg = f"{path} is no regular file: remove it"
             raise UsageError(msg)
-        data = gzip.decompress(path.read_bytes())
+        with gzip.open(path) as file:
+            data = file.read(_LARGEST_BYTES + 1)
     except EOFError as error:
         msg = f"{path} is truncated: {_REMEDY}"
         raise UsageError(msg) from error
@@ -51,6 +54,9 @@ def load_round(path: Path) -> Round:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(msg) from error
+    if len(data) > _LARGEST_BYTES:
+        msg = f"{path} unpacks to more than {_LARGEST_BYTES} bytes, which is no round: remove it"
+        raise UsageError(msg)
     return parse_round(data, str(path))
 
 

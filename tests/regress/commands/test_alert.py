@@ -151,6 +151,17 @@ def test_a_log_is_quoted_if_a_job_failed(tmp_path: Path, api: GithubApi, repo: R
     assert {request.token for request in api.requests} == {"secret"}
 
 
+def test_what_is_told_commands_no_runner(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name of a machine or of a stack is no line for the log's reader to obey."""
+    machines = json.dumps(["x ##[add-mask]y\n::error::z"])
+    words = ["alert", "--rounds", str(tmp_path), "--since", NIGHT.isoformat()]
+    assert main([*words, "--machines", machines]) == 4
+    shown = capsys.readouterr().out
+    assert (shown.count("\n"), "##[" in shown) == (1, False)
+
+
 def test_a_github_that_is_down_is_no_missing_data(
     tmp_path: Path, api: GithubApi, capsys: pytest.CaptureFixture[str]
 ) -> None:

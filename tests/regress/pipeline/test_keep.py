@@ -1,5 +1,6 @@
 """Keeping made-up round files beside others, for good."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -56,6 +57,26 @@ def test_damaged_and_foreign_files_are_refused(source: Path, tmp_path: Path) -> 
     assert kept.new == {"v1": 3}
     assert ["broken" in kept.refused[0], "holds a round of v1 on" in kept.refused[1]] == [True] * 2
     assert len(list((tmp_path / "target").rglob("*"))) == 5
+
+
+def test_a_round_of_the_future_is_refused(source: Path, tmp_path: Path) -> None:
+    """A host whose clock is wrong must not hide that rounds are missing later."""
+    early = datetime.now(UTC) + timedelta(days=2)
+    (path,) = write_rounds(
+        source, [msgspec.structs.replace(ROUNDS[0], id="9", started_at=early.isoformat())]
+    )
+    kept = keep(source, tmp_path / "target")
+    assert (kept.new, len(kept.refused)) == ({"v1": 3}, 1)
+    assert kept.refused[0].startswith(f"{path} began at ")
+
+
+def test_what_is_kept_is_said_harmlessly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A tag is a host's word: it commands no runner and forges no line."""
+    tag = "v1 ##[add-mask]x\n::error::y"
+    write_rounds(tmp_path / "source", rounds_of(tag, {CASE: (1.0,)}))
+    assert main(["keep", str(tmp_path / "source"), "--into", str(tmp_path / "target")]) == 0
+    shown = capfd.readouterr().out
+    assert (shown.count("\n"), "##[" in shown) == (1, False)
 
 
 def test_a_stack_keeps_its_wheels(source: Path, tmp_path: Path) -> None:

@@ -36,6 +36,14 @@ def test_truncated_garbage_and_empty(tmp_path: Path) -> None:
     assert [Path(sheet.head.path) for sheet in intact.sheets] == paths[3:]
 
 
+def test_a_file_that_unpacks_to_too_much(tmp_path: Path) -> None:
+    """It is named before memory is full of it, however it goes on."""
+    path = _write(tmp_path)[0]
+    path.write_bytes(gzip.compress(b" " * (65 * 1024 * 1024))[:-8])
+    (damaged,) = _load(tmp_path).damaged
+    assert "unpacks to more than" in damaged.problem
+
+
 def test_in_the_wrong_folder(tmp_path: Path) -> None:
     """A round of another stack is left out."""
     path = _write(tmp_path)[0]
