@@ -1,6 +1,7 @@
 """The generated parts of the documentation: tables, schemas, the README's figures, the picture."""
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,9 @@ from regress.report.settings import render_thresholds
 from regress.report.tables import render_reasons, render_verdicts, render_waiver_states
 from regress.report.thresholds_markdown import render_threshold_tables
 from regress.report.year_picture import render_year_picture, year_fingerprint
+from regress.store.stacks import load_published
 from regress.store.tree import RECORDED
+from workloads.record import Round
 from workloads.simulator.rates import load_rates
 
 __all__ = [
@@ -49,7 +52,7 @@ DOCS: Final = Path(__file__).parents[1] / "docs"
 README: Final = DOCS.parents[1] / "README.md"
 PICTURE: Final = "decode-cliffs.svg"
 YEAR: Final = "year.svg"
-_SITE: Final = "site.md"
+_RECORDED: Final = "recorded.md"
 _RULES: Final = "decision-rules.md"
 _WAIVERS: Final = "waivers.md"
 _CLAIMS: Final = "claims.md"
@@ -115,9 +118,11 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     blocks = {
         _THRESHOLDS: {"recorded-thresholds": render_threshold_tables(moved)},
         _CLAIMS: {"claims": render_claims(claims)},
-        _SITE: {
-            "top-findings": render_top_findings(recorded.history),
-            "controls": render_controls(recorded.history),
+        _RECORDED: {
+            "choices": readme_tables.render_choices(recorded.choices),
+            "cliffs": readme_tables.render_cliffs(recorded.sweep),
+            "recorded": readme_tables.render_recorded(_by_release(recorded.rounds)),
+            "runs": readme_tables.render_runs(recorded.runs),
         },
         STEP_COST_PAGE: step_cost_blocks(recorded.rounds, config),
         _MODEL: render_accuracy_blocks(judge_accuracy(recorded.rounds), load_rates()),
@@ -128,16 +133,21 @@ def judged_pages(recorded: Recorded, folder: Path = DOCS) -> dict[str, str]:
     }
 
 
+def _by_release(rounds: Mapping[str, Sequence[Round]]) -> dict[str, Sequence[Round]]:
+    """Sort stacks by their release; the names of versions would sort 0.6.10 before 0.6.2."""
+    places = {stack.tag: place for place, stack in enumerate(load_published())}
+    return dict(sorted(rounds.items(), key=lambda item: places.get(item[0], len(places))))
+
+
 def readme_blocks(recorded: Recorded) -> dict[str, str]:
     """Return every figure of the README that comes from results, by the name of its block."""
     return {
+        "top-findings": render_top_findings(recorded.history),
+        "controls": render_controls(recorded.history),
         "checks": readme_tables.render_checks(recorded.checks),
-        "choices": readme_tables.render_choices(recorded.choices),
-        "cliffs": readme_tables.render_cliffs(recorded.sweep),
-        "runs": readme_tables.render_runs(recorded.runs),
         "rate": readme_tables.render_rate(recorded.calibration),
-        "recorded": readme_tables.render_recorded(recorded.rounds),
         "seconds": readme_tables.render_seconds(recorded.rounds),
+        "totals": readme_tables.render_totals(recorded.rounds),
     }
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "render_recorded",
     "render_runs",
     "render_seconds",
+    "render_totals",
 ]
 
 _AUTO: Final = "flashinfer-decode-tc-auto"
@@ -152,12 +153,29 @@ def render_recorded(rounds: Mapping[str, Sequence[Round]]) -> str:
         for tag, found in rounds.items()
     ]
     table = _table(("stack", *(f"{t} rounds" for t in tiers), "campaigns", "cards"), rows)
-    setups = {
+    return f"{table}\nSet-up: {_setups(rounds)}.\n"
+
+
+def render_totals(rounds: Mapping[str, Sequence[Round]]) -> str:
+    """Return how much is recorded, and with what, as two sentences."""
+    every = [r for found in rounds.values() for r in found]
+    tiers = [(sum(r.tier == tier for r in every), tier) for tier in TIERS]
+    of = ", ".join(f"{number} {tier}" for number, tier in tiers if number)
+    return (
+        f"Recorded: {counted(sum(number for number, _ in tiers), 'round')} ({of}) of "
+        f"{counted(len(rounds), 'stack')} on "
+        f"{counted(len({r.machine.gpu_uuid for r in every}), 'card')}. "
+        f"Set-up: {_setups(rounds)}.\n"
+    )
+
+
+def _setups(rounds: Mapping[str, Sequence[Round]]) -> str:
+    machines = (r.machine for found in rounds.values() for r in found)
+    told = {
         f"{m.gpu}, driver {m.driver}, CUDA {m.cuda}, nvcc {m.nvcc}, torch {m.torch}"
-        for found in rounds.values()
-        for m in (r.machine for r in found)
+        for m in machines
     }
-    return f"{table}\nSet-up: {'; '.join(sorted(setups))}.\n"
+    return "; ".join(sorted(told))
 
 
 def render_seconds(rounds: Mapping[str, Sequence[Round]]) -> str:

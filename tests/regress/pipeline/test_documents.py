@@ -69,8 +69,8 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
     waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
     model = tmp_path / "model.md"
-    costs, site = tmp_path / "step-cost.md", tmp_path / "site.md"
-    site.write_text("before\n<!-- top-findings -->\nstale\n<!-- end -->\nafter\n")
+    costs, said = tmp_path / "step-cost.md", tmp_path / "recorded.md"
+    said.write_text("before\n<!-- choices -->\nstale\n<!-- end -->\nafter\n")
     costs.write_text("before\n<!-- step-costs -->\nstale\n<!-- end -->\nafter\n")
     model.write_text("before\n<!-- model-errors -->\nstale\n<!-- end -->\nafter\n")
     claims.write_text("before\n<!-- claims -->\nstale\n<!-- end -->\nafter\n")
@@ -82,7 +82,7 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     (tmp_path / YEAR).write_bytes((DOCS / YEAR).read_bytes())
     written = write_documents(tmp_path, readme)
     assert not {picture, tmp_path / YEAR} & set(written)
-    for page in (rules, readme, waivers, claims, moved, costs, model, site):
+    for page in (rules, readme, waivers, claims, moved, costs, model, said):
         assert page in written
         text = page.read_text()
         assert "stale" not in text

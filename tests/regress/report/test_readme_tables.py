@@ -14,6 +14,7 @@ from regress.report.readme_tables import (
     render_cliffs,
     render_recorded,
     render_seconds,
+    render_totals,
 )
 from tests.regress.builders import (
     CASE,
@@ -67,6 +68,9 @@ def test_rounds_and_their_seconds_are_counted() -> None:
     first = make_round("v1", 1, [measured(CASE, 1.0)], seconds=SECONDS)
     second = make_round("v1", 2, [measured(CASE, 1.0)], "c2", seconds=SECONDS)
     assert render_recorded({"v1": [first, second]}).splitlines()[2] == "| v1 | 2 | 2 | 1 |"
+    assert render_totals({"v1": [first, second]}).startswith(
+        "Recorded: 2 rounds (2 nightly) of 1 stack on 1 card. Set-up: "
+    )
     gate, nightly, _ = render_seconds({"v1": [first, second]}).splitlines()[2:]
     assert "none recorded" in gate
     assert nightly.endswith("| 2 | 25 s (most 25 s) | 4 s (most 4 s) | 20 s | 55% |")
