@@ -9,11 +9,13 @@ from typing import Final
 from regress.commands.hosted import require_pygithub
 from regress.errors import ExitCode, RegressError, UsageError, worst
 from regress.model.bump import Bump
-from regress.model.ending import Settled
-from regress.output import append_file, complain, write_stdout
+from regress.model.ending import Ending, Settled
+from regress.output import append_file, complain, write_file, write_stdout
+from regress.report.check_sarif import render_check_sarif
 from regress.report.gate_annotations import render_annotations
 from regress.report.gate_comment import render_comment, render_headline
 from regress.report.printable import escape
+from regress.report.view import View
 from regress.report.workflow_commands import harmless
 
 __all__ = ["add"]
@@ -30,6 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     option("--doctor", type=Path, metavar="FILE", help="JSON of `benchmarks doctor`")
     option("--log", type=Path, metavar="FILE", help="what the measuring job printed")
     option("--exit-code", type=Path, metavar="FILE", help="file with that job's exit code")
+    option("--sarif", type=Path, metavar="FILE", help="write what was judged there, as SARIF")
     option("--replayed", action="store_true", help="recorded rounds were judged instead")
     option("--run-url", metavar="URL", required=True, help="the run, for those who read it")
     option("--login", help="who posts as the gate (default: whose token it is)")
@@ -56,6 +59,8 @@ def _run(options: argparse.Namespace) -> ExitCode:
         return settled.code
     _write_summary(text)
     write_stdout(render_annotations(bump, settled, measured))
+    if options.sarif and settled.ending is Ending.JUDGED and measured.report:
+        write_file(render_check_sarif(measured.report, View()), options.sarif)
     return _told(bump, settled, (headline, text), options)
 
 

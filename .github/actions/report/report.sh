@@ -15,6 +15,7 @@ arguments+=(--run-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHU
 if [[ -e $folder/exit-code ]]; then
   arguments+=(--exit-code "$folder/exit-code" --report "$folder/report.json")
 fi
+[[ -z $SARIF ]] || arguments+=(--sarif "$GITHUB_WORKSPACE/$SARIF")
 [[ ! -e $folder/replayed ]] || arguments+=(--replayed)
 code=0
 "$PYTHON" -m regress comment "${arguments[@]}" || code=$?

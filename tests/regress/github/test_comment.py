@@ -313,6 +313,16 @@ def test_trouble_that_passes(run: Run) -> None:
     assert (ran.code, len(ran.bodies), ran.marks) == (0, 1, [("success", HEAD)])
 
 
+def test_findings_for_code_scanning(run: Run, tmp_path: Path) -> None:
+    """They are written anew from what was judged; where nothing was, there is no file."""
+    path = tmp_path / "found.sarif"
+    run(bump(), None, "--sarif", str(path))
+    assert not path.exists()
+    run(bump(), RED, "--sarif", str(path))
+    (found,) = msgspec.json.decode(path.read_bytes())["runs"]
+    assert len(found["results"]) == 2
+
+
 def test_dry_run(run: Run) -> None:
     """The comment is printed, GitHub is not asked, and the code is the verdict's."""
     ran = run(bump(), RED, "--dry-run")
