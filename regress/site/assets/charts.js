@@ -181,11 +181,11 @@ const charts = {
     const figure = plot(width, {
       height: backends.length * 92 + 20 + room, marginLeft: 50, marginRight: narrow ? 10 : 210, marginBottom: room, marginTop: narrow ? 40 : 20,
       x: { type: "band", domain: data.tags, ...named },
-      y: { type: "log", base: 2, domain: [4, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
-      fy: { domain: backends, axis: null, padding: 0.14 },
+      y: { type: "log", base: 2, domain: [2, 1400], grid: true, label: "batch size, log scale", tickSize: 0, tickFormat: (v) => v.toLocaleString("en"), ticks: [8, 64, 512] },
+      fy: { domain: backends, axis: null, padding: narrow ? 0.26 : 0.14 },
       marks: [
-        Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (contiguous.has(b) ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -8 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
-        Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 4, y2: "first", stroke: color("--s2"), strokeWidth: 6, strokeOpacity: 0.55, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
+        Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (contiguous.has(b) ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -13 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
+        Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 2, y2: "first", stroke: color("--s2"), strokeWidth: 6, strokeOpacity: 0.55, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
         Plot.text(of("planned").filter((t) => t.first === null), { fy: "backend", x: "tag", y: "last", text: () => "↑", dy: -4, fill: color("--s2"), title }),
         Plot.dot(of("predicted").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", symbol: "diamond", r: 5, stroke: color("--muted"), title }),
         Plot.dot(of("measured").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", r: 3, fill: color("--s0"), title }),
