@@ -44,6 +44,7 @@ _REFERENCE: Final = "v0.6.1"
 _GUESS_S: Final = 20.0
 """A round of the gate tier, before one was measured; rounds of an H200 took 12 s."""
 _MOST_INSTALLS: Final = 8
+_MOST_S: Final = 1_000_000
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -64,13 +65,21 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help=f"stack measured again and again between the others (default {_REFERENCE})",
     )
     parser.add_argument(
-        "--budget-s", type=positive, metavar="S", help="begin no round that would end later"
+        "--budget-s", type=_seconds, metavar="S", help="begin no round that would end later"
     )
     parser.add_argument("--machine", metavar="NAME", help="name of this kind of machine")
     parser.add_argument("--record", action="store_true", help="write where git keeps results")
     parser.add_argument("--wheels", type=existing_folder, metavar="DIR", help="install from there")
     parser.add_argument("--modules", type=existing_folder, metavar="DIR", help="prebuilt modules")
     parser.set_defaults(func=_run)
+
+
+def _seconds(text: str) -> int:
+    is_number = text.isdecimal() and len(text) <= len(str(_MOST_S))
+    if not is_number or not 1 <= int(text) <= _MOST_S:
+        msg = f"{text!r} is no number of seconds from 1 to {_MOST_S}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 @dataclass(slots=True)
@@ -166,6 +175,9 @@ def _run(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     stacks = _chosen(arguments)
     tags = tuple(tag for tag in stacks if tag in set(arguments.tags or stacks))
+    if not tags:
+        msg = f"none of these stacks is as young as {arguments.since}: leave --since out"
+        raise UserError(msg)
     cases = chosen_cases(arguments.tier, None)
     directory = RECORDED if arguments.record else ROUNDS
     if rehearsing() and arguments.record:

@@ -153,7 +153,8 @@ def _taken_over(path: Path, listed: tuple[Stack, ...]) -> tuple[Stack, ...]:
     if not path.exists():
         return ()
     tags = {stack.tag for stack in listed}
-    found = parse_stacks(path.read_text(encoding="utf-8"), str(path))
+    # What is no text is no TOML either, and that is told.
+    found = parse_stacks(path.read_text(encoding="utf-8", errors="replace"), str(path))
     return tuple(stack for stack in found if stack.tag not in tags)
 
 

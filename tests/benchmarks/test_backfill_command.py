@@ -93,6 +93,12 @@ def test_a_budget_ends_it(
     assert "0 of 3 stacks have 5 rounds" in capsys.readouterr().out
 
 
+def test_a_budget_may_be_of_hours(folder: Path) -> None:
+    """A long night is no wrong option."""
+    assert run("--rounds", "1", "--budget-s", "36000") == 0
+    assert counts(folder)["v0.6.4"] == 1
+
+
 def test_since_leaves_older_stacks_out(folder: Path) -> None:
     """Only stacks from that release on are measured, and the reference."""
     assert cli.main(["backfill", "--since", "v0.7.2", "--rounds", "1"]) == 0
@@ -154,11 +160,20 @@ def test_a_rehearsal_is_not_recorded(folder: Path, capsys: pytest.CaptureFixture
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("option", [("--since", "v9"), ("--reference", "v9"), ("--budget-s", "0")])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--since", "v9"),
+        ("--since", "v0.7.2"),
+        ("--reference", "v9"),
+        ("--budget-s", "0"),
+        ("--budget-s", "9" * 5000),
+    ],
+)
 def test_a_wrong_option_is_one_line(
     folder: Path, option: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A stack that does not exist, or no budget, is said before anything is measured."""
+    """A stack that does not exist, none at all, or no budget is said before measuring."""
     try:
         code = run(*option)
     except SystemExit as ended:

@@ -136,6 +136,14 @@ def test_what_another_list_has_more_keeps_its_wheels(
     assert read(listed)[1].digest == stack("v0.6.1", day=14).digest
 
 
+def test_another_list_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A list that was damaged on its way is one line, and no fault of the program."""
+    kept = tmp_path / "kept.toml"
+    kept.write_bytes(b"\xff\xfe")
+    assert cli.main(["stacks", "update", "--known", str(kept)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {kept} is malformed: ")
+
+
 def test_a_first_night_has_no_other_list(
     listed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
