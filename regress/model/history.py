@@ -252,6 +252,8 @@ class HistoryFinding(_Part, frozen=True):
         The cell that changed most, with its interval.
     reproduce
         Command that compares the two releases.
+    notes
+        Triage notes that explain it: pages inside the checkout.
     """
 
     id: str
@@ -270,6 +272,7 @@ class HistoryFinding(_Part, frozen=True):
     reason: str
     cause: Cause
     reproduce: str
+    notes: tuple[str, ...] = ()
 
 
 class ControlPair(_Part, frozen=True):

@@ -63,11 +63,12 @@ def _stories(title: str, stories: Sequence[Story]) -> list[Block]:
                 escaped(s.reason),
                 escaped(render_size(s.lead.largest)),
                 escaped(render_cause(s.lead)) or "as it says",
+                ", ".join(map(literal, s.notes)) or "-",
             )
         )
         for s in stories
     ]
-    header = table("verdict", "step", "until", "what", "largest", "likely cause")
+    header = table("verdict", "step", "until", "what", "largest", "likely cause", "note")
     return [Block(title, rows, header, noun="finding")] if rows else []
 
 

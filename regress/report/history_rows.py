@@ -61,6 +61,8 @@ def render_story(story: Story) -> tuple[str, ...]:
     lines += [f"cause: {line}" for line in (render_cause(lead),) if line]
     if lead.largest is not None:
         lines.append(f"largest: {render_size(lead.largest)}")
+    if story.notes:
+        lines.append(f"note: {', '.join(story.notes)}")
     lines.append(f"families: {', '.join(story.families)}; see: {lead.reproduce}")
     return tuple(lines)
 

@@ -48,6 +48,11 @@ class Story:
         return tuple(dict.fromkeys(f for finding in self.findings for f in finding.families))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Triage notes that explain it."""
+        return tuple(dict.fromkeys(note for finding in self.findings for note in finding.notes))
+
+    @property
     def worse(self) -> bool:
         """Whether something got slower or was lost."""
         return self.lead.verdict in WORSE

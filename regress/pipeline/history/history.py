@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dataclasses import replace as altered
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from regress.config import Config
@@ -19,6 +20,7 @@ from regress.model.history import (
     HistoryFinding,
     Step,
 )
+from regress.model.note import notes_of
 from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict, join
 from regress.pipeline.history.chain import Chain, choose_chain
 from regress.pipeline.history.controls import control_group
@@ -38,6 +40,7 @@ from regress.stats.segments import MISSING, can_segment
 from regress.store.cache import load_cached
 from regress.store.columns import join_sheets
 from regress.store.intact import Intact
+from regress.store.notes import load_notes
 from regress.store.sources import Sources, load_sources
 from regress.store.stacks import load_published
 from regress.store.tree import Tree, load_known_tags, scan
@@ -140,6 +143,7 @@ def _compose(
     )
     start = -1 if since is None else chain.tags.index(since)
     findings = tuple(f for f in told.findings if chain.tags.index(f.first_bad) > start)
+    findings = _with_notes(findings)
     verdict, code = _verdict(chain, ranges, kernel, findings)
     steps = (t.change for t in told.changes if isinstance(t.change, Step))
     drifts = (t.change for t in told.changes if isinstance(t.change, Drift))
@@ -170,6 +174,11 @@ def _compose(
         damaged=intact.damaged,
         warnings=tuple(warnings),
     )
+
+
+def _with_notes(findings: Iterable[HistoryFinding]) -> tuple[HistoryFinding, ...]:
+    notes, order = load_notes(), [stack.tag for stack in load_published()]
+    return tuple(msgspec.structs.replace(f, notes=notes_of(f, notes, order)) for f in findings)
 
 
 def _long(chain: Chain, config: Config) -> bool:
