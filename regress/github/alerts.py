@@ -11,7 +11,7 @@ from typing import Final
 from github.Issue import Issue
 from github.Repository import Repository
 
-from regress.github.client import spoken
+from regress.github.client import name_of, spoken
 from regress.model.alert import Alert, Assessment, Cleared, Memory, State
 from regress.report.alert_markdown import (
     Links,
@@ -91,7 +91,7 @@ def load_known(repository: Repository, login: str) -> tuple[Known, ...]:
         return tuple(
             Known(issue, memory)
             for issue in sorted(labelled, key=attrgetter("number"))
-            if issue.user.login == login and (memory := parse_memory(issue.body))
+            if name_of(issue.user) == login and (memory := parse_memory(issue.body))
         )
 
 

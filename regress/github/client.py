@@ -18,8 +18,11 @@ __all__ = ["connect", "login_of", "name_of", "spoken"]
 
 _API: Final = "https://api.github.com"
 _TRIES: Final = 6
-_LONGEST_WAIT_S: Final = 900.0
+_LONGEST_WAIT_S: Final = 300.0
 """A limit of requests that lasts longer ends the job: it is run again rather than waited for."""
+_LONGEST_PAUSE_S: Final = 60
+"""Before a request is tried again, whatever Retry-After says: jobs are stopped after minutes."""
+_PASSING: Final = (429, *range(500, 600))
 _PER_PAGE: Final = 100
 _VIEWER: Final = "query { viewer { login } }"
 _SERVER_ERROR: Final = 500
@@ -44,7 +47,12 @@ def connect() -> Github:
         auth=Auth.Token(token) if token else None,
         base_url=os.environ.get("GITHUB_API_URL") or _API,
         retry=GithubRetry(
-            total=_TRIES, backoff_factor=0.5, max_rate_limit_wait=_LONGEST_WAIT_S, backoff_max=30
+            total=_TRIES,
+            backoff_factor=0.5,
+            backoff_max=30,
+            max_rate_limit_wait=_LONGEST_WAIT_S,
+            retry_after_max=_LONGEST_PAUSE_S,
+            status_forcelist=list(_PASSING),
         ),
         per_page=_PER_PAGE,
         seconds_between_requests=None,

@@ -204,6 +204,7 @@ def test_issues_of_others_are_never_touched(client: Client, repo: Repository) ->
     others = [
         Issue(1, "copy", alert.body, labels=[LABEL], login="stranger"),
         Issue(2, "no alert", "text", labels=[LABEL], login=BOT),
+        Issue(4, "of a deleted user", alert.body, labels=[LABEL], login=""),
         Issue(3, "half", alert.body.replace('"key"', '"k"'), labels=[LABEL], login=BOT),
     ]
     repo.issues += others
@@ -212,7 +213,7 @@ def test_issues_of_others_are_never_touched(client: Client, repo: Repository) ->
     tell(client, night(2))
     tell(client, night(2), SLOWER)
     assert [(i.title, i.body, i.state) for i in others] == before
-    assert [i.number for i in repo.issues] == [1, 2, 3, 10]
+    assert [i.number for i in repo.issues] == [1, 2, 4, 3, 10]
     assert repo.comments == []
 
 

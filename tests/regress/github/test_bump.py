@@ -300,6 +300,7 @@ def test_login_is_the_tokens_unless_named(run: Any) -> None:
     [
         (Fault("/pulls/", status=502, times=1), 0, ""),
         (Fault("/pulls/", 403, 1, headers={"Retry-After": "0"}), 0, ""),
+        (Fault("/pulls/", status=429, times=1), 0, ""),
         (Fault("/pulls/", 404, 9), 2, "regress: GitHub refuses pull request 7 of acme/engine (404"),
         (Fault("/git/trees/", 403, 9, message="Forbidden"), 2, "(403 Forbidden): see whether"),
         (
@@ -330,6 +331,17 @@ def test_server_errors_end(run: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch
     made_up.faults = [Fault("/pulls/", status=502, times=9)]
     assert run(made_up).code == 4
     assert "re-run the job" in capfd.readouterr().err
+
+
+def test_no_wait_outlasts_the_job(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever GitHub asks for, a pause is a minute at most: then the job can still say why."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    monkeypatch.setattr("regress.github.client._TRIES", 2)
+    made_up = world()
+    made_up.faults = [Fault("/pulls/", 429, 9, headers={"Retry-After": "5000"})]
+    assert run(made_up).code == 4
+    assert pauses == [60, 60]
 
 
 def test_answer_that_is_cut_off(run: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
