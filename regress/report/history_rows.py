@@ -5,14 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from regress.counted import counted
-from regress.model.history import (
-    ControlGroup,
-    Extreme,
-    Guarantee,
-    History,
-    HistoryFinding,
-    SeriesHistory,
-)
+from regress.model.history import ControlGroup, Extreme, Guarantee, History, HistoryFinding
+from regress.model.history_series import SeriesHistory
 from regress.model.reason import ReasonCode
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.history_stories import Story, headline_of, sources_of, stories_of

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from regress.model.finding import Change, Metric, Ratio
-from regress.model.history import Extreme, History, SeriesHistory
+from regress.model.history import Extreme, History
+from regress.model.history_series import SeriesHistory
 from regress.model.reason import REASONS, ReasonCode
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.report.history_stories import Story, stories_of

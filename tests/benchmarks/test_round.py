@@ -2,9 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +17,6 @@ from benchmarks.measure import build
 from benchmarks.measure.cupti import KernelView
 from benchmarks.measure.passes import PROTOCOL_VERSION, Settings
 from benchmarks.measure.timer import ScriptedTimer
-from benchmarks.paths import ROOT
 from benchmarks.plan import Quarantined, RoundPlan, write_plan
 from benchmarks.progress import Progress
 from benchmarks.round import DEAD_EXIT, NO_VIEW, WRONG_STACK_EXIT, main, run_round
@@ -359,32 +355,6 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     plan = plan_of(*scripted(DECODE), directory=str(tmp_path / "file"), quick=True)
     assert run_main(tmp_path, plan) == WRONG_STACK_EXIT
     assert capsys.readouterr().err.startswith(f"error: cannot write {tmp_path}/file/")
-
-
-KILLED = """\
-import os, signal, sys
-from pathlib import Path
-from benchmarks import rounds
-from tests.benchmarks.synthetic import stack, synthetic_round
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-setattr(os, sys.argv[1], die)
-rounds.write_round(synthetic_round(stack("v1")), Path(sys.argv[2]))
-"""
-
-
-@pytest.mark.parametrize("step", ["fchmod", "link"])
-def test_a_killed_writer_leaves_no_round(tmp_path: Path, step: str) -> None:
-    """Killed before its name is there, a half-written file is no round and spoils no other."""
-    command = [sys.executable, "-c", KILLED, step, str(tmp_path)]
-    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(left) == 1
-    assert not left[0].endswith(".json.gz")
-    assert load_rounds(tmp_path) == ()
 
 
 def test_a_round_is_what_its_type_says(tmp_path: Path) -> None:

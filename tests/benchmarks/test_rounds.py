@@ -1,12 +1,16 @@
 """Round files: written once and whole, read strictly."""
 
 import gzip
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from benchmarks.errors import UserError
+from benchmarks.paths import ROOT
 from benchmarks.rounds import QUICK, is_quick, load_round, load_rounds, write_round
 from tests.benchmarks.synthetic import measured, stack, synthetic_round
 from workloads.record import Case
@@ -126,3 +130,29 @@ def test_a_quick_round_says_so() -> None:
     """A round is quick if it carries the warning."""
     assert is_quick(synthetic_round(stack("v1"), warnings=(QUICK,)))
     assert not is_quick(ROUND)
+
+
+KILLED = """\
+import os, signal, sys
+from pathlib import Path
+from benchmarks import rounds
+from tests.benchmarks.synthetic import stack, synthetic_round
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(os, sys.argv[1], die)
+rounds.write_round(synthetic_round(stack("v1")), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("step", ["fchmod", "link"])
+def test_a_killed_writer_leaves_no_round(tmp_path: Path, step: str) -> None:
+    """Killed before its name is there, a half-written file is no round and spoils no other."""
+    command = [sys.executable, "-c", KILLED, step, str(tmp_path)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(left) == 1
+    assert not left[0].endswith(".json.gz")
+    assert load_rounds(tmp_path) == ()

@@ -10,7 +10,7 @@ import msgspec
 from regress.counted import counted
 from regress.model.cause import Cause, ChangedFile
 from regress.model.finding import Change, Metric, Scalar
-from regress.model.history import Drift, Step
+from regress.model.history_series import Drift, Step
 from regress.store.columns import Ran
 from regress.store.sources import Sources
 from workloads.record import Case, Facts

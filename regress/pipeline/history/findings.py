@@ -14,15 +14,8 @@ from regress.config import Config
 from regress.counted import counted, ranged
 from regress.detect.history.recovery import outcome_of
 from regress.model.finding import Metric, Ratio, Series
-from regress.model.history import (
-    Drift,
-    Extreme,
-    HistoryFinding,
-    Kind,
-    PlanChange,
-    Recovered,
-    Step,
-)
+from regress.model.history import Extreme, HistoryFinding, Kind
+from regress.model.history_series import Drift, PlanChange, Recovered, Step
 from regress.model.reason import REASONS
 from regress.model.verdict import Verdict
 from regress.pipeline.history.causes import (

@@ -12,14 +12,8 @@ from regress.config import Config
 from regress.detect.history.steps import attainable
 from regress.errors import ExitCode, NoDataError, UsageError, worst
 from regress.model.finding import Metric
-from regress.model.history import (
-    HISTORY_SCHEMA,
-    Drift,
-    Guarantee,
-    History,
-    HistoryFinding,
-    Step,
-)
+from regress.model.history import HISTORY_SCHEMA, Guarantee, History, HistoryFinding
+from regress.model.history_series import Drift, Step
 from regress.model.note import notes_of
 from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict, join
 from regress.pipeline.history.chain import Chain, choose_chain

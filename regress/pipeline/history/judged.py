@@ -13,7 +13,7 @@ from regress.detect.decide import decide, ratio_of
 from regress.detect.history.steps import Found, Nature, PlacedStep, find_changes
 from regress.model.cell import Pairs
 from regress.model.finding import Metric, Ratio
-from regress.model.history import Point
+from regress.model.history_series import Point
 from regress.model.reason import REASONS, ReasonCode
 from regress.pipeline.history.lines import Lines, Ranges, rule_of
 from regress.stats.bridge import bridged_p, bridged_shift

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from regress.config import Config
 from regress.model.finding import Ratio, Series
-from regress.model.history import BestSoFar, Extreme, Point, Release, SeriesHistory
+from regress.model.history import Extreme, Release
+from regress.model.history_series import BestSoFar, Point, SeriesHistory
 from regress.model.reason import REASONS, ReasonCode
 from regress.model.verdict import Verdict, join
 from regress.pipeline.history.chain import Chain

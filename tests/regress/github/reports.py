@@ -111,3 +111,7 @@ def _finding(case: Case, verdict: Verdict, number: int) -> Finding:
         measured=None if verdict is Verdict.GONE else figures,
         evidence=_EVIDENCE if verdict is Verdict.REGRESSION else (),
     )
+
+
+RED = report({Verdict.REGRESSION: 2, Verdict.SAME: 70}, ExitCode.REGRESSION)
+"""A made-up report of a gate that got worse."""

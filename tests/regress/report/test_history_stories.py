@@ -4,7 +4,8 @@ from msgspec.structs import replace
 
 from regress.model.cause import Cause, ChangedFile
 from regress.model.finding import Metric, Ratio, Series
-from regress.model.history import Extreme, Step
+from regress.model.history import Extreme
+from regress.model.history_series import Step
 from regress.model.verdict import Verdict
 from regress.report.history_stories import sources_of, stories_of
 from tests.regress.builders import CASE, OTHER
