@@ -1,5 +1,6 @@
 """The connection to GitHub's API, and its errors as one line with the right exit code."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,8 +41,11 @@ _ODD: Final = (
 def connect() -> Github:
     """Return a client for `GITHUB_API_URL` that speaks with `GITHUB_TOKEN`, if there is one.
 
-    Limits of requests are waited for and server errors are tried again.
+    Limits of requests are waited for and server errors are tried again. What the client library
+    would log of that on its own is dropped: trouble is told once, in words of ours.
     """
+    logging.getLogger("github").propagate = False
+    logging.getLogger("github").addHandler(logging.NullHandler())
     token = os.environ.get("GITHUB_TOKEN")
     return Github(
         auth=Auth.Token(token) if token else None,

@@ -40,13 +40,15 @@ class Gate:
     def repository(self) -> Repository:
         return self.api.world.repositories[ENGINE]
 
-    def run(self, action: str = "opened", **more: Any) -> Outcome:
+    def run(
+        self, action: str = "opened", *, on: str = "pull_request_target", **more: Any
+    ) -> Outcome:
         """Let an event of the pull request happen."""
         (pull,) = self.repository.pulls
         head = {"sha": pull.head_sha, "repo": {"full_name": pull.head_repo or ENGINE}}
         told = {"number": 7, "head": head, "base": {"sha": pull.base_sha}, "draft": pull.draft}
         event = {"action": action, "number": 7, "pull_request": told, **more}
-        return self.runner.run(ENGINE, "pull_request_target", event)
+        return self.runner.run(ENGINE, on, event)
 
     def label(self, name: str, by: str) -> Outcome:
         """Let somebody set a label, a while after all that happened before."""
@@ -120,6 +122,17 @@ def test_an_upgrade_that_changed_nothing_passes(gate: Make) -> None:
         f"/repos/{ENGINE}/issues/7/comments",
         f"/repos/{ENGINE}/statuses/{HEAD}",
     }
+
+
+def test_a_workflow_that_a_pull_request_could_bring_reaches_no_gpu(gate: Make) -> None:
+    """On `pull_request` the calling workflow is the stranger's own: nothing is read or measured."""
+    g = gate(flashinfer("0.6.0"), flashinfer("0.6.1"))
+    workflow = g.runner.folder / "head" / ".github" / "workflows" / "attention.yml"
+    workflow.write_text(RUNNABLE.replace("pull_request_target", "pull_request"), "utf-8")
+    done = g.run(on="pull_request")
+    assert (done.code, done.jobs) == (1, {"pins": "failure", "report": "failure"}), done.log
+    assert "pull_request_target or workflow_dispatch only" in done.log
+    assert [r for r in g.api.requests if r.method != "GET"] == []
 
 
 def test_an_upgrade_that_got_worse_fails(gate: Make) -> None:

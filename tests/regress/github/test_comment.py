@@ -1,6 +1,8 @@
 """The command `comment`: what is posted, what is marked, and the exit code."""
 
+import logging
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +252,19 @@ def test_comment_that_cannot_be_posted(
     assert "the verdict is not posted" in ran.error
     assert str(judged.verdict) in ran.summary
     assert ran.marks == []
+
+
+def test_the_client_library_logs_nothing_of_its_own(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever logging the process has set up, trouble is told once."""
+    shown = StringIO()
+    monkeypatch.setattr(logging.getLogger(), "handlers", [logging.StreamHandler(shown)])
+    monkeypatch.setattr(logging.getLogger(), "level", logging.DEBUG)
+    made_up = world()
+    made_up.faults = [Fault("/comments", 403, 9, method="POST", message="Forbidden")]
+    assert run(bump(), GREEN, world=made_up).code == 2
+    assert "Forbidden" not in shown.getvalue()
 
 
 def test_trouble_that_passes(run: Run) -> None:
