@@ -10,7 +10,7 @@ from regress.model.finding import Change, Ratio
 from regress.model.verdict import Verdict
 from workloads.record import Case
 
-__all__ = ["BISECTION_SCHEMA", "Between", "Bisection", "CaseChange"]
+__all__ = ["BISECTION_SCHEMA", "Between", "Bisection", "CaseChange", "Unmeasured"]
 
 BISECTION_SCHEMA: Final = 1
 
@@ -61,6 +61,26 @@ class Between(_Part, frozen=True):
     files: tuple[ChangedFile, ...] | None
 
 
+class Unmeasured(_Part, frozen=True):
+    """A case of which nothing can be said: an end of the range lacks its times.
+
+    Attributes
+    ----------
+    stack
+        The end.
+    measured, rounds
+        Rounds with a time, and rounds in all.
+    reason
+        What a round without one says.
+    """
+
+    case: Case
+    stack: str
+    measured: int
+    rounds: int
+    reason: str
+
+
 class Bisection(_Part, frozen=True):
     """Every step that was found in a range of releases.
 
@@ -74,6 +94,8 @@ class Bisection(_Part, frozen=True):
         Where something changed, in order.
     quiet
         Ranges of which the ends do not differ: steps that cancel each other out would hide there.
+    unmeasured
+        What no step is known of because a time is missing: never a pass.
     alpha
         Of bisections in which nothing got slower, at most this share calls anything slower.
     run
@@ -89,6 +111,7 @@ class Bisection(_Part, frozen=True):
     measured: dict[str, int]
     steps: tuple[Between, ...]
     quiet: tuple[Between, ...]
+    unmeasured: tuple[Unmeasured, ...]
     alpha: float
     verdict: Verdict
     exit_code: ExitCode

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from regress.config import Config
-from regress.errors import ExitCode, UsageError, worst
+from regress.errors import UsageError, worst
 from regress.model.bisection import BISECTION_SCHEMA, Between, Bisection, CaseChange
 from regress.model.verdict import EXIT_CODES, Verdict, join
-from regress.pipeline.bisect.compare import compare, rounds_that_decide
+from regress.pipeline.bisect.compare import compare, lacking, rounds_that_decide
 from regress.store.rounds import load_machine
 from regress.store.setup import differences, setup
 from regress.store.sources import Sources, load_sources
@@ -193,11 +193,15 @@ def bisect_releases(
     run = rounds[0].design.run if rounds and rounds[0].design else search.run
     walk = _Walk(within, cases, search, config, run, rounds)
     last = len(within.groups) - 1
-    told = list(_search(walk, 0, last, walk.compare(walk.stage((0, last)), 0, last)))
+    ends = walk.stage((0, last))
+    differ = walk.compare(ends, 0, last)
+    unmeasured = tuple(lacking((ends[walk.tag(0)], ends[walk.tag(last)]), cases, differ))
+    told = list(_search(walk, 0, last, differ))
     sources = load_sources()
     betweens = [_between(walk, sources, *found) for found in told]
     steps = tuple(b for b in betweens if b.cases)
     verdicts = [change.verdict for step in steps for change in step.cases] or [Verdict.SAME]
+    verdicts += [Verdict.NO_DATA for _ in unmeasured]
     return Bisection(
         schema=BISECTION_SCHEMA,
         command=command,
@@ -208,9 +212,10 @@ def bisect_releases(
         measured=dict(Counter(r.stack.tag for r in walk.rounds)),
         steps=steps,
         quiet=tuple(b for b in betweens if not b.cases),
+        unmeasured=unmeasured,
         alpha=config.ab.family_alpha,
         verdict=join(verdicts),
-        exit_code=worst(EXIT_CODES[verdict] for verdict in verdicts) if steps else ExitCode.PASS,
+        exit_code=worst(EXIT_CODES[verdict] for verdict in verdicts),
     )
 
 

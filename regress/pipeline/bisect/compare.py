@@ -7,8 +7,8 @@ from typing import Final
 from regress.config import Config
 from regress.detect.decide import is_small, ratio_of, strata_of
 from regress.detect.evidence import changes
-from regress.model.bisection import CaseChange
-from regress.model.cell import Cell, Side, value
+from regress.model.bisection import CaseChange, Unmeasured
+from regress.model.cell import Cell, Observation, Side, value
 from regress.model.finding import Metric
 from regress.model.verdict import Verdict
 from regress.pipeline.cells import index
@@ -18,9 +18,10 @@ from regress.stats.shift import shift
 from regress.store.setup import setup
 from workloads.record import Case, Round
 
-__all__ = ["compare", "rounds_that_decide"]
+__all__ = ["compare", "lacking", "rounds_that_decide"]
 
 _INVERSIONS: Final = 2
+_NOT_PLANNED: Final = "no round planned it"
 _MOST: Final = 40
 
 
@@ -52,6 +53,33 @@ def compare(
         cell = Cell(case, "", base, head, block=False, noise=noise.get(case, {}))
         if change := _change(cell, config, alpha):
             yield change
+
+
+def lacking(
+    pair: tuple[Sequence[Round], Sequence[Round]],
+    cases: Sequence[Case],
+    shown: Sequence[CaseChange],
+) -> Iterator[Unmeasured]:
+    """Return what keeps the other cases from being called equal: rounds of a stack without a time.
+
+    Parameters
+    ----------
+    shown
+        What `compare` said of the same pair: a case that was lost is known, not missing.
+    """
+    known = {change.case for change in shown}
+    for rounds in pair:
+        side = index(rounds)
+        for case in cases:
+            seen = side.get(case, ())
+            timed = sum(one.measured for one in seen)
+            if case not in known and timed < len(rounds):
+                tag = rounds[0].stack.tag
+                yield Unmeasured(case, tag, timed, len(rounds), _why(seen))
+
+
+def _why(seen: Sequence[Observation]) -> str:
+    return next((o.record.reason or o.record.status for o in seen if not o.measured), _NOT_PLANNED)
 
 
 def _change(cell: Cell, config: Config, alpha: float) -> CaseChange | None:

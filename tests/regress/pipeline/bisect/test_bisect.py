@@ -12,6 +12,8 @@ from regress.model.bisection import Bisection
 from regress.model.verdict import Verdict
 from regress.pipeline.bisect.bisect import Range, Search, bisect_releases, range_of
 from regress.pipeline.bisect.compare import rounds_that_decide
+from regress.report.bisection_text import render_bisection_text
+from regress.report.view import View
 from regress.stats.exact import critical
 from regress.store.sources import Sources
 from regress.store.stacks import load_published
@@ -33,6 +35,7 @@ class Machine:
 
     root: Path
     factor: Callable[[int], float]
+    lacks: Callable[[str, int], bool] = lambda _tag, _block: False
     is_lost: Callable[[int], bool] = lambda _point: False
     rounds_left: int = 10_000
     plans: list[StagePlan] = field(default_factory=list)
@@ -57,7 +60,7 @@ class Machine:
                 plan.cases, np.exp(rng.normal(0, 0.002, len(plan.cases))), strict=True
             )
         ]
-        if self.is_lost(point):
+        if self.is_lost(point) or self.lacks(tag, block):
             records[0] = lost(plan.cases[0])
         design = Design(plan.run, plan.stage, plan.stacks, block, plan.blocks, len(plan.cases))
         name = f"{tag}-{plan.campaign}-{plan.stage}-{block}"
@@ -111,6 +114,37 @@ def test_a_case_that_is_lost(tmp_path: Path) -> None:
     report = _bisect(Machine(tmp_path, lambda _n: 1.0, is_lost=lambda n: n >= 6))
     assert _places(report) == [("v5", "v6")]
     assert report.verdict is Verdict.GONE
+
+
+@pytest.mark.parametrize(
+    ("lacks", "missing"),
+    [
+        (lambda _tag, _block: True, ("v0", "v15")),
+        (lambda tag, block: tag == "v15" and block == 1, ("v15",)),
+    ],
+    ids=["in every round", "in one round of an end"],
+)
+def test_a_case_without_times(
+    tmp_path: Path, lacks: Callable[[str, int], bool], missing: tuple[str, ...]
+) -> None:
+    """A case that an end lacks times of is no pass: it is told which, where and why."""
+    report = _bisect(Machine(tmp_path, lambda _n: 1.0, lacks))
+    assert (report.verdict, report.exit_code) == (Verdict.NO_DATA, ExitCode.NO_DATA)
+    assert [(one.case, one.stack) for one in report.unmeasured] == [(CASE, tag) for tag in missing]
+    text = render_bisection_text(report, View())
+    assert text.startswith("NO_DATA  v0 to v15: no step shown; 1 case not compared")
+    for one in report.unmeasured:
+        lost_in = f"in {one.rounds - one.measured} of {one.rounds} rounds of {one.stack}"
+        assert f"NO_DATA not measured {lost_in}: {CASE}: boom" in text
+
+
+def test_a_step_beside_a_case_without_times(tmp_path: Path) -> None:
+    """A regression is worse than missing data, which is told all the same."""
+    machine = Machine(tmp_path, lambda n: 1.1 if n >= 6 else 1.0, lacks=lambda _tag, _block: True)
+    search = Search(machine.measure, machine.root, "run1")
+    report = bisect_releases(ALONE, (OTHER, CASE), search, CONFIG, "command")
+    assert report.exit_code is ExitCode.REGRESSION
+    assert {one.case for one in report.unmeasured} == {OTHER}
 
 
 def test_identical_sources_count_as_one(tmp_path: Path) -> None:
