@@ -4,10 +4,10 @@ set -euo pipefail
 mkdir -p measured .asv/rounds
 main() {
   local code=0 means=() again
-  if [[ -n ${ATTN_REPLAY:-} ]]; then
-    echo "::notice::Replayed from rounds in $ATTN_REPLAY: nothing was measured here."
+  if [[ -n ${ATTN_REPLAY_ROUNDS:-} ]]; then
+    echo "::notice::Replayed from rounds in $ATTN_REPLAY_ROUNDS: nothing was measured here."
     touch .asv/began
-    cp -r "$ATTN_REPLAY/$MACHINE" .asv/rounds/
+    cp -r "$ATTN_REPLAY_ROUNDS/$MACHINE" .asv/rounds/
     return
   fi
   cp night/stacks.toml benchmarks/stacks.toml

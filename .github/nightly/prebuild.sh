@@ -3,7 +3,7 @@
 set -euo pipefail
 cp night/stacks.toml benchmarks/stacks.toml
 mkdir -p modules
-if [[ -n ${ATTN_REPLAY:-} ]]; then
+if [[ -n ${ATTN_REPLAY_ROUNDS:-} ]]; then
   echo "::notice::Rounds are replayed: nothing is compiled."
   exit 0
 fi

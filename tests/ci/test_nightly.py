@@ -57,7 +57,7 @@ class Nights:
 
     def run(self, replay: Path, since: str, machines: str) -> Outcome:
         """Let a night begin at a time, in which the rounds of a folder are measured."""
-        self.runner.env["ATTN_REPLAY"] = str(replay)
+        self.runner.env["ATTN_REPLAY_ROUNDS"] = str(replay)
         inputs = {"since": since, "machines": machines}
         return self.runner.run(SUITE, "workflow_dispatch", {"inputs": inputs})
 
