@@ -5,10 +5,10 @@ import re
 from tests.ci.act import COMMIT, ROOT, SUITE
 
 PAGE = (ROOT / "regress" / "docs" / "gate-elsewhere.md").read_text(encoding="utf-8")
-CALLER, DIRECT = (
+CALLER, DIRECT, KNOWN_LABELS = (
     block.replace("OWNER/attention-regress", SUITE).replace("COMMIT", COMMIT)
     for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 )
-"""The gate, and measuring alone."""
+"""The gate, measuring alone, and what actionlint is told of labels for the latter."""
 RUNNABLE = re.sub(r"(?m)^cache-mode:.*\n", "", CALLER)
 """act does not know that line."""
