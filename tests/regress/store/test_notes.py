@@ -1,5 +1,6 @@
 """Heads of triage notes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,11 @@ def test_all_pages_have_their_sections() -> None:
         if not page.stem.endswith("small-steps"):
             text = page.read_text(encoding="utf-8")
             assert not [name for name in wanted if f"**{name}" not in text], page.name
+
+
+def test_every_page_is_listed_where_one_looks_for_it() -> None:
+    """The page that says what to do after a red verdict links to each note."""
+    listed = re.findall(
+        r"^- \[.+\]\((\S+)\)$", (TRIAGE / "regression.md").read_text(), re.MULTILINE
+    )
+    assert listed == [Path(note.path).name for note in load_notes()]
