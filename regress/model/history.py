@@ -75,7 +75,7 @@ class HistoryFinding(_Part, frozen=True):
     largest
         The cell that changed most, with its interval.
     reproduce
-        Command that compares the two releases.
+        Command that compares the two releases, from the same rounds.
     notes
         Triage notes that explain it: pages inside the checkout.
     """

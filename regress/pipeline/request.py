@@ -1,6 +1,7 @@
 """What the user asked for, and the cases that it means."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Final
 
 from regress.errors import UsageError
 from regress.model.waiver import Waivers
+from regress.store.tree import LOCAL, RECORDED
 from workloads import catalog
 from workloads.record import Case, Round
 
@@ -50,6 +52,17 @@ class Request:
     command: str
     waivers: Waivers | None = None
     families: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> str:
+        """Options with which another command reads the same rounds and cases of the same tier."""
+        words = ["--recorded"] if RECORDED in self.roots else []
+        for root in self.roots:
+            if root not in {LOCAL, RECORDED} or (root == LOCAL and len(self.roots) > 1):
+                words += ["--rounds", str(root)]
+        words += ["--machine", self.machine] if self.machine else []
+        words += ["--tier", self.tier] if self.tier != AUTO_TIER else []
+        return shlex.join(words)
 
     def settle(self, *sides: Iterable[Round]) -> "Request":
         """Return the request with a tier: the largest up to nightly that every side measured.

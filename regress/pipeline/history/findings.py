@@ -168,20 +168,30 @@ def plan_changes(ranges: Ranges, tags: tuple[str, ...]) -> Iterator[PlanChange]:
 
 
 def group_changes(
-    changes: Iterable[Told], sources: Sources, tags: tuple[str, ...], config: Config
+    changes: Iterable[Told],
+    sources: Sources,
+    tags: tuple[str, ...],
+    config: Config,
+    options: str,
 ) -> Iterator[HistoryFinding]:
-    """Return one finding for all series that changed at one place, one way and for one cause."""
+    """Return one finding for all series that changed at one place, one way and for one cause.
+
+    Parameters
+    ----------
+    options
+        With which `check` reads the same rounds.
+    """
     groups: dict[tuple[object, ...], list[Told]] = defaultdict(list)
     for told in changes:
         # Drifting cases pass their margins one after the other.
         place = told.pair if isinstance(told.change, Step) else None
         groups[told.change.series.metric, place, told.verdict, told.signature].append(told)
     for group in groups.values():
-        yield _finding(group, sources, tags, config)
+        yield _finding(group, sources, tags, config, options)
 
 
 def _finding(
-    group: list[Told], sources: Sources, tags: tuple[str, ...], config: Config
+    group: list[Told], sources: Sources, tags: tuple[str, ...], config: Config, options: str
 ) -> HistoryFinding:
     def size(told: Told) -> float:
         return abs(float(np.log(told.change.ratio.estimate)))
@@ -212,7 +222,7 @@ def _finding(
         largest=Extreme(step.series.case, step.ratio),
         reason=f"{counted(len(group), 'case')} {word}, by {ranged(ratios[0], ratios[-1])}",
         cause=cause,
-        reproduce=f"python -m regress ab {pair[0]} {pair[1]}",
+        reproduce=_check(pair, options),
     )
 
 
@@ -221,8 +231,15 @@ def group_transitions(
     families: Mapping[Case, str],
     tags: tuple[str, ...],
     sources: Sources,
+    options: str,
 ) -> Iterator[HistoryFinding]:
-    """Return one finding for all cases that were lost, or appeared, at one place for one reason."""
+    """Return one finding for all cases that were lost, or appeared, at one place for one reason.
+
+    Parameters
+    ----------
+    options
+        With which `check` reads the same rounds.
+    """
     groups: dict[tuple[object, ...], list[Transition]] = defaultdict(list)
     for found in transitions:
         groups[found.before, found.point, found.code, _reason(found.why)].append(found)
@@ -250,8 +267,12 @@ def group_transitions(
             largest=None,
             reason=f"{counted(len(group), 'case')} {verb}: {first.why}",
             cause=coverage_cause(first.why, sources, pair),
-            reproduce=f"python -m regress check {pair[0]} {pair[1]}",
+            reproduce=_check(pair, options),
         )
+
+
+def _check(pair: tuple[str, str], options: str) -> str:
+    return f"python -m regress check {pair[0]} {pair[1]} {options}".rstrip()
 
 
 def _reason(why: str) -> str:

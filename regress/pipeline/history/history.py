@@ -73,6 +73,7 @@ def history(request: Request, config: Config, since: str | None = None) -> Histo
     if since is not None and since not in chain.tags:
         msg = f"--since {since}: the history has {', '.join(chain.tags)}"
         raise UsageError(msg)
+    options = request.options
     if request.tier == AUTO_TIER:
         request = altered(request, tier=BY_DEFAULT[-1])
     if not request.cases(chain.columns.cases).keys() & {*chain.columns.cases}:
@@ -80,7 +81,7 @@ def history(request: Request, config: Config, since: str | None = None) -> Histo
             f"no round of {machine} holds a case of what was asked for: measure tier {request.tier}"
         )
         raise NoDataError(msg)
-    return _compose(request, (machine, since), intact, chain, config)
+    return _compose(request, (machine, since, options), intact, chain, config)
 
 
 def _machine(tree: Tree, wanted: str | None) -> str:
@@ -101,7 +102,7 @@ class _Told:
     findings: tuple[HistoryFinding, ...]
 
 
-def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config) -> _Told:
+def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config, options: str) -> _Told:
     judged = {
         metric: judge_lines(build_lines(metric, chain, ranges, sources, config), ranges, config)
         for metric in _METRICS
@@ -114,21 +115,25 @@ def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config) -> _To
     )
     transitions = tuple(find_transitions(chain, ranges))
     findings = (
-        *group_changes(changes, sources, chain.tags, config),
-        *group_transitions(transitions, ranges.cases, chain.tags, sources),
+        *group_changes(changes, sources, chain.tags, config, options),
+        *group_transitions(transitions, ranges.cases, chain.tags, sources, options),
     )
     return _Told(judged, changes, transitions, _worst_first(findings, chain.tags))
 
 
 def _compose(
-    request: Request, about: tuple[str, str | None], intact: Intact, chain: Chain, config: Config
+    request: Request,
+    about: tuple[str, str | None, str],
+    intact: Intact,
+    chain: Chain,
+    config: Config,
 ) -> History:
-    machine, since = about
+    machine, since, options = about
     sources = load_sources()
     held = {*chain.columns.cases}
     wanted = {c: f for c, f in request.cases(held).items() if c in held}
     ranges = build_ranges(chain, wanted)
-    told = _tell(chain, ranges, sources, config)
+    told = _tell(chain, ranges, sources, config, options)
     kernel = told.judged[Metric.KERNEL_TIME]
     series = tuple(
         one

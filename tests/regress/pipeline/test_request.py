@@ -1,9 +1,12 @@
 """Which tier is judged when the user names none."""
 
+from pathlib import Path
+
 import pytest
 
 from regress.errors import UsageError
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
+from regress.store.tree import LOCAL, RECORDED
 from tests.regress.builders import make_round
 from workloads.record import Round
 
@@ -35,6 +38,27 @@ def test_a_named_tier_stands() -> None:
     """What the user asks for is not second-guessed."""
     request = Request((), None, "sweep", None, "")
     assert request.settle(measured("gate"), measured("gate")).tier == "sweep"
+
+
+@pytest.mark.parametrize(
+    ("roots", "machine", "tier", "options"),
+    [
+        ((LOCAL,), None, AUTO_TIER, ""),
+        ((RECORDED,), None, AUTO_TIER, "--recorded"),
+        (
+            (Path("a b"), RECORDED),
+            "h200",
+            "gate",
+            "--recorded --rounds 'a b' --machine h200 --tier gate",
+        ),
+        ((LOCAL, RECORDED), None, AUTO_TIER, f"--recorded --rounds {LOCAL}"),
+    ],
+)
+def test_options_that_read_the_same_rounds(
+    roots: tuple[Path, ...], machine: str | None, tier: str, options: str
+) -> None:
+    """Another command finds the rounds with them; what is the default is not said."""
+    assert Request(roots, machine, tier, None, "").options == options
 
 
 def test_a_family_keeps_its_cases_only() -> None:

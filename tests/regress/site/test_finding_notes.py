@@ -15,5 +15,6 @@ def test_a_finding_names_its_notes() -> None:
     shared = dict.fromkeys(("machine", "machine_line", "options", "source"), "-")
     shared |= {"asv": "", "damaged": ""}
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)
+    assert finding().reproduce in html
     assert html.count("Triage note:") == 1
     assert "<code>regress/docs/triage/2026-01-01-&lt;a&gt;.md</code>" in html

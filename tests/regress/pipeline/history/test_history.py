@@ -266,6 +266,8 @@ def test_recorded_rounds() -> None:
     assert "fa3, was fa2" in slower.cause.summary
     assert "fa2, was fa3" in faster.cause.summary
     assert slower.recovered_by == "v0.6.4"
+    compared = "python -m regress check v0.5.3 v0.6.0 --recorded --machine h200"
+    assert slower.reproduce == compared
     assert not any((f.last_good, f.first_bad) == ("v0.6.0", "v0.6.1") for f in report.findings)
     twins = next(p for p in report.controls.pairs if (p.base, p.head) == ("v0.6.0", "v0.6.1"))
     assert twins.same_sources
