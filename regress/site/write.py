@@ -14,6 +14,7 @@ from regress.site.pages.cell import cell_pages
 from regress.site.pages.claims import claims_pages
 from regress.site.pages.compare import compare_data, compare_pages
 from regress.site.pages.findings import feed, finding_pages
+from regress.site.pages.notes import note_pages
 from regress.site.pages.overview import overview_pages
 from regress.site.pages.regret import regret_pages
 from regress.site.pages.release import release_pages
@@ -49,6 +50,7 @@ _PAGES: Final = (
     roofline_pages,
     claims_pages,
     finding_pages,
+    note_pages,
 )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from regress.errors import UsageError
 from regress.model.note import Change, Note
 
-__all__ = ["TRIAGE", "load_notes", "parse_note"]
+__all__ = ["TRIAGE", "load_note_text", "load_notes", "parse_note"]
 
 _CHECKOUT: Final = Path(__file__).parents[2]
 TRIAGE: Final = _CHECKOUT / "regress" / "docs" / "triage"
@@ -35,12 +35,31 @@ def load_notes(folder: Path = TRIAGE) -> tuple[Note, ...]:
 def _load(folder: Path) -> Iterator[Note]:
     for page in sorted(folder.glob(_DATED)):
         path = page.relative_to(_CHECKOUT) if page.is_relative_to(_CHECKOUT) else page
-        try:
-            text = page.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            msg = f"cannot read the note {path}: {getattr(error, 'strerror', None) or error}"
-            raise UsageError(msg) from error
-        yield parse_note(text, path.as_posix())
+        yield parse_note(_read(page, path), path.as_posix())
+
+
+def load_note_text(path: str) -> str:
+    """Return the Markdown below the head of a page.
+
+    Parameters
+    ----------
+    path
+        As notes name it, inside the checkout.
+
+    Raises
+    ------
+    UsageError
+        If the page cannot be read.
+    """
+    return _HEAD.sub("", _read(_CHECKOUT / path, Path(path)), count=1)
+
+
+def _read(page: Path, path: Path) -> str:
+    try:
+        return page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"cannot read the note {path}: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(msg) from error
 
 
 def parse_note(text: str, path: str) -> Note:

@@ -1,7 +1,11 @@
 """The findings page names the notes that explain a finding."""
 
+import re
+
 from regress.report.history_stories import stories_of
 from regress.site.page import Page, render
+from regress.site.pages.notes import render_note
+from regress.store.notes import load_note_text, load_notes
 from tests.regress.pipeline.alerts.histories import finding, history
 
 NOTE = "regress/docs/triage/2026-01-01-<a>.md"
@@ -17,4 +21,34 @@ def test_a_finding_names_its_notes() -> None:
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)
     assert finding().reproduce in html
     assert html.count("Triage note:") == 1
-    assert "<code>regress/docs/triage/2026-01-01-&lt;a&gt;.md</code>" in html
+    name = "2026-01-01-&lt;a&gt;"
+    link = f'<a href="notes/{name}.html"><code>regress/docs/triage/{name}.md</code></a>'
+    assert link in html
+
+
+def test_a_note_is_a_page_without_markup_of_its_own() -> None:
+    """Tables and code are shown, HTML is text, and links lead to pages of the site or elsewhere."""
+    text = """# Title
+
+[one](a.md#part), [other](b.md), [page](../history.md), [web](https://example.com/c.md)
+<script>alert(1)</script>
+
+| x |
+|---|
+| `y` |
+"""
+    html = render_note(text, {"a.md"})
+    assert re.findall(r'href="([^"]*)"', html) == ["a.html#part", "https://example.com/c.md"]
+    assert "<span>other</span>, <span>page</span>" in html
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert "<td><code>y</code></td>" in html
+
+
+def test_every_recorded_note_becomes_a_page() -> None:
+    """What a head says is not shown, and each page has one title."""
+    for note in load_notes():
+        html = render_note(load_note_text(note.path), set())
+        assert html.startswith("<h1>")
+        assert html.count("<h1>") == 1
+        assert "+++" not in html
