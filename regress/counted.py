@@ -1,6 +1,20 @@
 """Numbers in words."""
 
-__all__ = ["counted", "ranged"]
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Final
+
+__all__ = ["bounded", "counted", "ranged"]
+
+_UP: Final = Context(prec=2, rounding=ROUND_CEILING)
+
+
+def bounded(share: float) -> str:
+    """Return an upper bound in percent with two digits that count, e.g. `0.25%` for 0.00245.
+
+    It is rounded up: a bound that is rounded down claims more than was shown.
+    """
+    percent = _UP.create_decimal(Decimal(repr(float(share))) * 100)
+    return f"{percent.normalize():f}%"
 
 
 def counted(number: int, noun: str) -> str:

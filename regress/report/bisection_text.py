@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from rich.console import Console
 
-from regress.counted import counted
+from regress.counted import bounded, counted
 from regress.model.bisection import Between, Bisection, CaseChange
 from regress.model.verdict import Verdict
 from regress.report.printable import printable
@@ -33,8 +33,8 @@ def render_bisection_text(report: Bisection, view: View) -> str:
         rounds = ", ".join(f"{tag} {n}" for tag, n in report.measured.items())
         console.print(f"\nMeasured {len(report.measured)} of {len(report.stacks)} stacks: {rounds}")
         console.print(
-            f"Of bisections in which nothing got slower, at most {report.alpha:.1%} call anything "
-            "slower. Steps that cancel each other out between equal ends are not seen."
+            f"Of bisections in which nothing got slower, at most {bounded(report.alpha)} call "
+            "anything slower. Steps that cancel each other out between equal ends are not seen."
         )
         console.print(f"Reproduce: {report.command}")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
+from regress.counted import bounded
 from regress.model.calibration import Calibration, CampaignUsed, CellNoise
 from regress.model.finding import Metric
 from regress.model.rates import NullRate, Offsets, Power, Rate, Scenario
@@ -159,7 +160,7 @@ def _families(null: Sequence[NullRate]) -> Table:
 
 
 def _bounded(rate: Rate) -> str:
-    return f"{rate.hits} ({rate.high:.2%})"
+    return f"{rate.hits} ({bounded(rate.high)})"
 
 
 def _powers(told: Calibration) -> Iterator[Table]:

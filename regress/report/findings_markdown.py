@@ -1,5 +1,6 @@
 """The findings of a history that most readers want, as a Markdown list."""
 
+from regress.counted import bounded
 from regress.model.finding import Metric
 from regress.model.history import History
 from regress.report.history_stories import Story, headline_of, stories_of
@@ -50,7 +51,7 @@ def render_controls(told: History) -> str:
     group = told.controls
     if not group.cells:
         return "No two releases ran identical kernels: the false-alarm rate is not measured.\n"
-    most = f", at most {group.upper_rate:.1%} (95 %)" if group.upper_rate is not None else ""
+    most = f", at most {bounded(group.upper_rate)} (95 %)" if group.upper_rate is not None else ""
     return (
         f"{group.alarms} of {group.cells} comparisons of identical kernels in consecutive releases "
         f"called a change{most}.\n"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from regress.counted import counted
+from regress.counted import bounded, counted
 from regress.errors import ExitCode
 from regress.model.bump import Bump
 from regress.model.finding import Change, Finding
@@ -160,5 +160,5 @@ def _alarms(report: CheckReport) -> str:
     other = "" if report.error_rate.same_thresholds else ", with other thresholds"
     return (
         f"measured false-alarm rate: {alarms.hits} of {alarms.of} simulated gates in which nothing "
-        f"changed (at most {alarms.high:.2%}{other})"
+        f"changed (at most {bounded(alarms.high)}{other})"
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from regress.counted import counted
+from regress.counted import bounded, counted
 from regress.model.history import ControlGroup, Extreme, Guarantee, History, HistoryFinding
 from regress.model.history_series import SeriesHistory
 from regress.model.reason import ReasonCode
@@ -143,7 +143,7 @@ def render_controls(group: ControlGroup) -> str:
     """Say how often the history would be wrong where nothing can have changed."""
     if not group.cells:
         return "Control group: no two consecutive releases are known to run identical kernels."
-    bound = "" if group.upper_rate is None else f" (at most {group.upper_rate:.2%})"
+    bound = "" if group.upper_rate is None else f" (at most {bounded(group.upper_rate)})"
     return (
         f"Control group: {counted(group.cells, 'pair')} of identical kernels in "
         f"{counted(len(group.pairs), 'pair')} of releases; {counted(group.alarms, 'noise alarm')} "
@@ -154,8 +154,8 @@ def render_controls(group: ControlGroup) -> str:
 def render_guarantee(told: Guarantee) -> str:
     """Say what the error rate of the whole history is, and whether rounds are enough for it."""
     text = (
-        f"Of histories in which nothing got slower, at most {told.family_alpha:.0%} call anything "
-        f"slower ({told.hypotheses} tests, exact, adjusted by Holm)."
+        f"Of histories in which nothing got slower, at most {bounded(told.family_alpha)} call "
+        f"anything slower ({told.hypotheses} tests, exact, adjusted by Holm)."
     )
     if told.smallest_p is not None and told.smallest_p > told.family_alpha:
         text += " At half of the boundaries the rounds are too few to show any step."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from regress.counted import counted
+from regress.counted import bounded, counted
 from regress.model.backends import AdviceCost, BackendsReport
 from regress.model.calibration import Calibration
 from regress.model.finding import Metric
@@ -68,8 +68,9 @@ def render_rate(told: Calibration) -> str:
     )
     return (
         f"{null.alarm.hits} of {null.alarm.of} simulated gates in which nothing changed raised a "
-        f"false alarm (at most {null.alarm.high:.2%}); a slow-down of one quiet cell is found: "
-        f"{power}. Drawn from {sum(drawn)} rounds of {len(drawn)} campaigns, tier {told.tier}.\n"
+        f"false alarm (at most {bounded(null.alarm.high)}); a slow-down of one quiet cell is "
+        f"found: {power}. Drawn from {sum(drawn)} rounds of {len(drawn)} campaigns, "
+        f"tier {told.tier}.\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from regress.counted import counted
+from regress.counted import bounded, counted
 from regress.model.rates import ErrorRate
 from regress.model.report import CheckReport
 from regress.model.run import RunTold
@@ -41,7 +41,8 @@ def render_run(run: RunTold) -> Iterator[str]:
     )
     yield (
         f"Proved: of runs in which no cell got worse beyond its margin, at most "
-        f"{run.family_alpha:.1%} call any slower and at most {run.spread_alpha:.1%} any noisier."
+        f"{bounded(run.family_alpha)} call any slower and at most "
+        f"{bounded(run.spread_alpha)} any noisier."
     )
 
 
@@ -50,7 +51,7 @@ def render_error_rate(told: ErrorRate) -> Iterator[str]:
     alarms = told.alarms
     yield (
         f"Simulated, {told.rounds_a_side} rounds a side: {alarms.hits} of {alarms.of} gates in "
-        f"which nothing changed had a false alarm (at most {alarms.high:.2%}), drawn from "
+        f"which nothing changed had a false alarm (at most {bounded(alarms.high)}), drawn from "
         f"{counted(told.rounds, 'round')} of {counted(told.campaigns, 'campaign')}, "
         f"tier {told.tier}."
     )

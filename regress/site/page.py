@@ -84,7 +84,7 @@ def _environment() -> Environment:
         "us": words.us,
         "times": words.times,
         "interval": words.interval,
-        "percent": words.percent,
+        "bound": words.bound,
         "workload": words.workload_words,
         "cell_path": words.path_of_cell,
         "release_path": words.path_of_release,

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from regress.counted import bounded
 from regress.model.finding import Ratio
 from regress.model.verdict import Verdict
 from workloads.backend import Layout, Mode, backend
@@ -11,13 +12,13 @@ from workloads.workload import Phase, Workload, parse
 
 __all__ = [
     "MARKS",
+    "bound",
     "interval",
     "layout_of",
     "lower_first",
     "mode_of",
     "path_of_cell",
     "path_of_release",
-    "percent",
     "sentence",
     "spread_words",
     "times",
@@ -65,9 +66,9 @@ def interval(ratio: Ratio | None) -> str:
     return f"{ratio.low:.3f} – {ratio.high:.3f}"
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, with two digits that count."""
-    return f"{share * 100:.2g} %"
+def bound(share: float) -> str:
+    """Return an upper bound in percent, rounded up to two digits that count."""
+    return bounded(share).replace("%", " %")
 
 
 def sentence(text: str) -> str:

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from regress.model.calibration import Calibration
 from regress.output import write_file
+from regress.pipeline.calibrate.targets import targets
 from regress.pipeline.documents import DOCS, fill
 from regress.report.calibration_markdown import render_calibration_blocks
 
-__all__ = ["PAGE", "write_page"]
+__all__ = ["PAGE", "page_blocks", "write_page"]
 
 PAGE: Final = DOCS / "calibration.md"
 
@@ -22,4 +25,10 @@ def write_page(told: Calibration, path: Path = PAGE) -> None:
         If it cannot be written.
     """
     text = path.read_text(encoding="utf-8")
-    write_file(fill(text, render_calibration_blocks(told)), path)
+    write_file(fill(text, page_blocks(told)), path)
+
+
+def page_blocks(told: Calibration) -> dict[str, str]:
+    """Return the tables by name; targets are told from the stored rates, in today's words."""
+    judged = targets(told.campaigns, told.null, told.power, told.rules)
+    return render_calibration_blocks(msgspec.structs.replace(told, targets=judged))

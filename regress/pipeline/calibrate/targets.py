@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from regress.counted import bounded
 from regress.model.calibration import CampaignUsed, Target
 from regress.model.rates import Group, NullRate, Power, Rate, RuleRate, Scenario
 from regress.pipeline.calibrate.null import ACROSS
@@ -63,7 +64,7 @@ def _null(null: Sequence[NullRate]) -> Iterator[Target]:
 
 def _at_most(name: str, rate: Rate, most: float) -> Target:
     """Hold the upper bound against a target: few gates prove nothing."""
-    found = f"{rate.share:.2%} (at most {rate.high:.2%})"
+    found = f"{rate.share:.2%} (at most {bounded(rate.high)})"
     return Target(name, f"at most {most:.0%}", found, rate.high <= most)
 
 

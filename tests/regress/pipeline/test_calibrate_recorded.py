@@ -13,12 +13,11 @@ from regress.model.rates import Scenario
 from regress.pipeline.calibrate.calibrate import Simulated, digest_of, noise_of, rounded, setting_of
 from regress.pipeline.calibrate.data import pick_rounds, strata_of_twins
 from regress.pipeline.calibrate.null import ACROSS, POOLED, NullGate, null_rates, trace_of
-from regress.pipeline.calibrate.page import PAGE
+from regress.pipeline.calibrate.page import PAGE, page_blocks
 from regress.pipeline.calibrate.setting import CONFIDENCE, Setting, run_jobs, workers_of
 from regress.pipeline.calibrate.targets import beaten_by
 from regress.pipeline.calibrate.twins import offsets
 from regress.pipeline.documents import fill
-from regress.report.calibration_markdown import render_calibration_blocks
 from regress.stats.rates import acceptable
 from regress.store.calibration import CALIBRATIONS
 from regress.store.rounds import load_machine
@@ -134,7 +133,7 @@ def test_the_page_shows_the_stored_calibration() -> None:
     """The tables in the documentation are generated."""
     (told,) = STORED
     text = PAGE.read_text(encoding="utf-8")
-    blocks = render_calibration_blocks(told)
+    blocks = page_blocks(told)
     assert [name for name in blocks if f"<!-- {name} -->" not in text] == []
     assert fill(text, blocks) == text, STALE
 
