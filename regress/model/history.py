@@ -17,6 +17,7 @@ __all__ = [
     "ControlGroup",
     "ControlPair",
     "Damaged",
+    "Explained",
     "Extreme",
     "Guarantee",
     "History",
@@ -52,6 +53,13 @@ class Extreme(_Part, frozen=True):
     ratio: Ratio
 
 
+class Explained(_Part, frozen=True):
+    """A triage note that explains a finding: a page inside the checkout, and its title."""
+
+    path: str
+    title: str
+
+
 class HistoryFinding(_Part, frozen=True):
     """One change with one cause: what a triage note is about.
 
@@ -77,7 +85,7 @@ class HistoryFinding(_Part, frozen=True):
     reproduce
         Command that compares the two releases, from the same rounds.
     notes
-        Triage notes that explain it: pages inside the checkout.
+        Triage notes that explain it; where there is one it knows more than `cause`.
     """
 
     id: str
@@ -96,7 +104,7 @@ class HistoryFinding(_Part, frozen=True):
     reason: str
     cause: Cause
     reproduce: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Explained, ...] = ()
 
 
 class ControlPair(_Part, frozen=True):
@@ -180,7 +188,8 @@ class Release(_Part, frozen=True):
     slowest, fastest
         The shown regression and improvement that are largest.
     slower_than_best
-        Cells that a shown, standing regression separates from their best release so far.
+        Cells of which a shown regression stands. Fewer may be called REGRESSION against the best so
+        far: such a cell may have made up for part of it.
     """
 
     stack: str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from regress.model.finding import Metric
-from regress.model.history import HistoryFinding
+from regress.model.history import Explained, HistoryFinding
 from regress.model.verdict import Verdict
 
 __all__ = ["Change", "Note", "notes_of"]
@@ -83,8 +83,10 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def notes_of(
     finding: HistoryFinding, notes: Sequence[Note], order: Sequence[str]
-) -> tuple[str, ...]:
-    """Return the paths of all pages that explain a finding."""
+) -> tuple[Explained, ...]:
+    """Return all pages that explain a finding."""
     return tuple(
-        note.path for note in notes if any(one.explains(finding, order) for one in note.change)
+        Explained(note.path, note.title)
+        for note in notes
+        if any(one.explains(finding, order) for one in note.change)
     )

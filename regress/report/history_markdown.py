@@ -15,6 +15,7 @@ from regress.report.history_rows import (
     render_controls,
     render_exit,
     render_guarantee,
+    render_note,
     render_size,
     render_undecided,
 )
@@ -62,14 +63,19 @@ def _stories(title: str, stories: Sequence[Story]) -> list[Block]:
                 literal(s.lead.recovered_by) if s.lead.recovered_by else "stands",
                 escaped(s.reason),
                 escaped(render_size(s.lead.largest)),
-                escaped(render_cause(s.lead)) or "as it says",
-                ", ".join(map(literal, s.notes)) or "-",
+                _cause(s) or "as it says",
             )
         )
         for s in stories
     ]
-    header = table("verdict", "step", "until", "what", "largest", "likely cause", "note")
+    header = table("verdict", "step", "until", "what", "largest", "likely cause")
     return [Block(title, rows, header, noun="finding")] if rows else []
+
+
+def _cause(story: Story) -> str:
+    """Return what notes say, then what the rounds say by themselves."""
+    told = (*map(render_note, story.notes), render_cause(story.lead))
+    return "; ".join(escaped(line) for line in told if line)
 
 
 def _table(

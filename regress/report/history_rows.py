@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from regress.counted import bounded, counted
-from regress.model.history import ControlGroup, Extreme, Guarantee, History, HistoryFinding
+from regress.model.history import (
+    ControlGroup,
+    Explained,
+    Extreme,
+    Guarantee,
+    History,
+    HistoryFinding,
+)
 from regress.model.history_series import SeriesHistory
 from regress.model.reason import ReasonCode
 from regress.model.verdict import WORST_FIRST, Verdict
@@ -24,6 +31,7 @@ __all__ = [
     "render_controls",
     "render_exit",
     "render_guarantee",
+    "render_note",
     "render_size",
     "render_story",
     "render_undecided",
@@ -52,13 +60,17 @@ def render_story(story: Story) -> tuple[str, ...]:
     state = "" if lead.standing else f", until {lead.recovered_by}"
     what = {"plan_time": "host time of plan(), "}.get(lead.metric, "")
     lines = [f"{lead.verdict} {lead.last_good} -> {lead.first_bad}{state}: {what}{story.reason}"]
-    lines += [f"cause: {line}" for line in (render_cause(lead),) if line]
+    lines += [render_note(note) for note in story.notes]
+    lines += [f"likely cause: {line}" for line in (render_cause(lead),) if line]
     if lead.largest is not None:
         lines.append(f"largest: {render_size(lead.largest)}")
-    if story.notes:
-        lines.append(f"note: {', '.join(story.notes)}")
     lines.append(f"families: {', '.join(story.families)}; see: {lead.reproduce}")
     return tuple(lines)
+
+
+def render_note(note: Explained) -> str:
+    """Return where a finding is explained, and how in a few words."""
+    return f"explained in {note.path}: {note.title}"
 
 
 def render_cause(finding: HistoryFinding) -> str:

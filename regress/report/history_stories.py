@@ -7,7 +7,7 @@ from math import log
 from typing import Final
 
 from regress.counted import counted, ranged
-from regress.model.history import Extreme, History, HistoryFinding, Kind
+from regress.model.history import Explained, Extreme, History, HistoryFinding, Kind
 from regress.model.verdict import Verdict
 from workloads.record import Case
 
@@ -48,7 +48,7 @@ class Story:
         return tuple(dict.fromkeys(f for finding in self.findings for f in finding.families))
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Explained, ...]:
         """Triage notes that explain it."""
         return tuple(dict.fromkeys(note for finding in self.findings for note in finding.notes))
 

@@ -77,6 +77,7 @@ def _alert(history: History, finding: HistoryFinding, prefix: str) -> Alert:
 
 
 def _evidence(finding: HistoryFinding) -> Iterable[str]:
+    yield from (f"explained in {note.path}: {note.title}" for note in finding.notes)
     yield f"likely cause: {finding.cause.summary}"
     if finding.largest:
         yield f"largest: {render_ratio(finding.largest.ratio)} {finding.largest.case}"

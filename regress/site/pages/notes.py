@@ -21,7 +21,7 @@ _SCROLL: Final = '<div class="scroll" tabindex="0" role="region" aria-label="Tab
 def note_pages(subject: Subject) -> Iterator[Page]:
     """Yield the page of every note that a finding names."""
     findings = subject.history.findings if subject.history else ()
-    paths = sorted({path for finding in findings for path in finding.notes})
+    paths = sorted({note.path for finding in findings for note in finding.notes})
     names = {PurePosixPath(path).name for path in paths}
     for path in paths:
         text = load_note_text(path)

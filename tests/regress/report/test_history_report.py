@@ -50,7 +50,7 @@ def test_text_says_what_stands_first(report: History) -> None:
     assert places == sorted(places)
     assert f"REGRESSION {TAGS[11]} -> {TAGS[12]}: 1 case slower" in text
     assert f"REGRESSION {TAGS[3]} -> {TAGS[4]}, until {TAGS[8]}" in text
-    assert "cause: the backend resolves to fa3, was fa2" in text
+    assert "likely cause: the backend resolves to fa3, was fa2" in text
     assert f"see: python -m regress check {TAGS[11]} {TAGS[12]} --rounds " in text
 
 

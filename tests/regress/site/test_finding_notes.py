@@ -2,6 +2,7 @@
 
 import re
 
+from regress.model.history import Explained
 from regress.report.history_stories import stories_of
 from regress.site.page import Page, render
 from regress.site.pages.notes import render_note
@@ -13,14 +14,17 @@ NOTE = "regress/docs/triage/2026-01-01-<a>.md"
 
 def test_a_finding_names_its_notes() -> None:
     """Each page stands in the text, escaped; without one there is no such line."""
-    told = history(finding(id="a", notes=(NOTE,)), finding(id="b", standing=False))
+    told = history(
+        finding(id="a", notes=(Explained(NOTE, "longer loop"),)), finding(id="b", standing=False)
+    )
     stories = stories_of(told, told.findings)
     values = {"history": told, "standing": stories, "over": (), "better": ()}
     shared = dict.fromkeys(("machine", "machine_line", "options", "source"), "-")
     shared |= {"asv": "", "damaged": ""}
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)
     assert finding().reproduce in html
-    assert html.count("Triage note:") == 1
+    assert html.count("Explained</strong>") == 1
+    assert html.index(": Longer loop.") < html.index("Likely cause:")
     name = "2026-01-01-&lt;a&gt;"
     link = f'<a href="notes/{name}.html"><code>regress/docs/triage/{name}.md</code></a>'
     assert link in html

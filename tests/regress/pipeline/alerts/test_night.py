@@ -11,6 +11,7 @@ import pytest
 
 from regress.errors import UsageError
 from regress.model.alert import Assessment, Signal
+from regress.model.history import Explained
 from regress.pipeline.alerts.jobs import assess_jobs, load_needs
 from regress.pipeline.alerts.night import Evidence, assess_night
 from regress.pipeline.alerts.releases import assess_releases
@@ -174,6 +175,16 @@ def test_a_history_that_is_not_there_is_a_failed_step(tmp_path: Path) -> None:
     """Its regressions are not known, which is no recovery."""
     found = assess(tmp_path, night(3, QUIET), histories=(tmp_path / "h200.json",))
     assert keys(found)[0] == ["job-failed:history h200"]
+
+
+def test_an_alert_names_the_note_first(tmp_path: Path) -> None:
+    """What a triage note explains goes before the automatic cause."""
+    path = tmp_path / "h200.json"
+    noted = finding(notes=(Explained("triage/a.md", "longer loop"),))
+    path.write_bytes(msgspec.json.encode(history(noted)))
+    (alert,) = assess(tmp_path, night(3, QUIET), histories=(path,)).alerts
+    told = ("explained in triage/a.md: longer loop", "likely cause: another kernel")
+    assert alert.evidence[:2] == told
 
 
 def test_a_standing_regression_of_a_release_is_an_alert(tmp_path: Path) -> None:
