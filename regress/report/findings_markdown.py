@@ -13,7 +13,8 @@ _SHOWN = 3
 
 def render_top_findings(told: History) -> str:
     """Return the findings that reach furthest, each with its cause and what became of it."""
-    lines = [_line(story) for story in top_stories(told)]
+    newest = told.releases[-1].stack if told.releases else ""
+    lines = [_line(story, newest) for story in top_stories(told)]
     return "\n".join(lines or ("Nothing was shown to change.",)) + "\n"
 
 
@@ -27,23 +28,26 @@ def top_stories(told: History, number: int = _SHOWN) -> tuple[Story, ...]:
     return tuple(sorted(stories_of(told, kernel), key=rank)[:number])
 
 
-def _line(story: Story) -> str:
+def _line(story: Story, newest: str) -> str:
     lead = story.lead
     where = f"**{literal(lead.first_bad)}** (after {literal(lead.last_good)})"
     told = [f"{escaped(story.reason.rstrip('.'))} ({escaped(', '.join(story.families))})."]
-    if lead.cause.explained:
+    if story.notes:
+        why = " and ".join(f"[{escaped(note.title)}]({note.path})" for note in story.notes)
+        told.append(f"Why: {why}.")
+    elif lead.cause.explained:
         told.append(_sentence(headline_of(lead)))
-    return f"- {where}: {' '.join(told)}{_ending(story)}"
+    return f"- {where}: {' '.join(told)}{_ending(story, newest)}"
 
 
 def _sentence(text: str) -> str:
     return escaped(f"{text[:1].upper()}{text[1:].rstrip('.')}") + "."
 
 
-def _ending(story: Story) -> str:
+def _ending(story: Story, newest: str) -> str:
     if story.lead.recovered_by:
         return f" Taken back by {literal(story.lead.recovered_by)}."
-    return " It stands." if story.worse else ""
+    return f" Still so in {literal(newest)}." if story.worse else ""
 
 
 def render_controls(told: History) -> str:

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from regress.model.cause import Cause
 from regress.model.finding import Metric
-from regress.model.history import ControlGroup
+from regress.model.history import ControlGroup, Explained
 from regress.report.findings_markdown import render_controls, render_top_findings, top_stories
 from tests.regress.builders import CASE, OTHER
 from tests.regress.pipeline.alerts.histories import finding, history
@@ -26,7 +26,15 @@ def test_a_line_says_what_why_and_what_became_of_it() -> None:
     assert line == (
         "- **`v2`** (after `v1`): Decode is slower (decode). Another kernel. Taken back by `v3`.\n"
     )
-    assert render_top_findings(history(finding())).endswith(" It stands.\n")
+    assert " Still so in `" in render_top_findings(history(finding()))
+
+
+def test_a_note_is_the_reason_where_there_is_one() -> None:
+    """It knows more than what was found from the rounds alone, and is linked."""
+    notes = (Explained("docs/a.md", "first"), Explained("docs/b.md", "second"))
+    line = render_top_findings(history(finding(notes=notes)))
+    assert "Why: [first](docs/a.md) and [second](docs/b.md)." in line
+    assert "Another kernel" not in line
 
 
 def test_text_of_errors_is_no_markup() -> None:
