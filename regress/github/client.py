@@ -18,6 +18,7 @@ from regress.errors import NoDataError, UsageError
 __all__ = ["connect", "login_of", "name_of", "spoken"]
 
 _API: Final = "https://api.github.com"
+_LOGGERS: Final = ("github.GithubRetry", "github.Requester")
 _TRIES: Final = 6
 _LONGEST_WAIT_S: Final = 300.0
 """A limit of requests that lasts longer ends the job: it is run again rather than waited for."""
@@ -44,8 +45,8 @@ def connect() -> Github:
     Limits of requests are waited for and server errors are tried again. What the client library
     would log of that on its own is dropped: trouble is told once, in words of ours.
     """
-    logging.getLogger("github").propagate = False
-    logging.getLogger("github").addHandler(logging.NullHandler())
+    for name in _LOGGERS:
+        logging.getLogger(name).disabled = True
     token = os.environ.get("GITHUB_TOKEN")
     return Github(
         auth=Auth.Token(token) if token else None,
