@@ -59,10 +59,7 @@ def plan_flashinfer_cuda(
     """
     shape = batch.shape
     _check(batch, release)
-    ctas = _occupancy(batch, device, release) if occupancy is None else occupancy
-    if ctas < 1:
-        msg = f"an SM holds at least 1 CTA, not {ctas}"
-        raise ValueError(msg)
+    ctas = _occupancy(batch, device, release, occupancy)
     cap = ctas * device.sms
     pages = -(-batch.tokens() // shape.page_size)
     longest = int(pages.max())
@@ -105,7 +102,12 @@ def _check(batch: Batch, release: Version | None) -> None:
         raise ValueError(msg)
 
 
-def _occupancy(batch: Batch, device: Device, release: Version | None) -> int:
+def _occupancy(batch: Batch, device: Device, release: Version | None, given: int | None) -> int:
+    if given is not None and given < 1:
+        msg = f"an SM holds at least 1 CTA, not {given}"
+        raise ValueError(msg)
+    if given is not None:
+        return given
     shape = batch.shape
     known = known_occupancy(shape, device, release)
     if known is None:

@@ -1,10 +1,9 @@
 """Bisection over releases: few are measured, and every step in the range is looked for."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
-from pathlib import Path
 from typing import Final
 
 from regress.config import Config
@@ -12,6 +11,7 @@ from regress.errors import UsageError, worst
 from regress.model.bisection import BISECTION_SCHEMA, Between, Bisection, CaseChange
 from regress.model.verdict import EXIT_CODES, Verdict, join
 from regress.pipeline.bisect.compare import compare, lacking, rounds_that_decide
+from regress.pipeline.search import Search
 from regress.store.rounds import load_machine
 from regress.store.setup import differences, setup
 from regress.store.sources import Sources, load_sources
@@ -46,31 +46,6 @@ class Range:
     def comparisons(self) -> int:
         """How many pairs are compared at most."""
         return max(1, 2 * len(self.groups) - 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How stages are to be measured.
-
-    Attributes
-    ----------
-    measure
-        Measures a stage and returns when its rounds are written.
-    directory
-        Where round files go.
-    run
-        Id of a new bisection.
-    machine
-        The user's name for this machine; None to make one from the GPU model.
-    anew
-        Whether to leave a bisection that was broken off as it is.
-    """
-
-    measure: Callable[[StagePlan], None]
-    directory: Path
-    run: str
-    machine: str | None = None
-    anew: bool = False
 
 
 def range_of(

@@ -1,16 +1,15 @@
 """Bisection on the GPU: which batches to measure next is decided here, from plan facts."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Final
 
 from regress.config import ThresholdsRule
 from regress.detect.threshold_bisect import next_batches
 from regress.errors import UsageError
 from regress.model.line import UNIFORM, Axis
+from regress.pipeline.search import Search
 from regress.pipeline.thresholds.lines import axis_of, parsed, sort_rounds, splits_of
 from regress.pipeline.thresholds.predict import predicted_of
 from regress.store.rounds import load_machine
@@ -24,31 +23,6 @@ __all__ = ["BISECT", "Search", "axes_through", "bisect"]
 
 BISECT: Final = "bisect-"
 """What the names of its stages begin with; a number follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How the batches of a bisection are to be measured.
-
-    Attributes
-    ----------
-    measure
-        Measures a stage and returns when its round is written.
-    directory
-        Where round files go.
-    run
-        Id of a new bisection.
-    machine
-        The user's name for this machine; None to make one from the GPU model.
-    anew
-        Whether to leave a bisection that was broken off as it is.
-    """
-
-    measure: Callable[[StagePlan], None]
-    directory: Path
-    run: str
-    machine: str | None = None
-    anew: bool = False
 
 
 def axes_through(slug: str, backends: Iterable[str]) -> tuple[Axis, ...]:
