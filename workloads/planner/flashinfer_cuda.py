@@ -62,12 +62,10 @@ def plan_flashinfer_cuda(
     ctas = _occupancy(batch, device, release, occupancy)
     cap = ctas * device.sms
     pages = -(-batch.tokens() // shape.page_size)
-    longest = int(pages.max())
-    if len(batch.kv_lens) * shape.kv_heads >= cap:
-        chunk, partition = longest, False
-    else:
-        chunk = smallest_chunk(pages, cap // shape.kv_heads, minimum_pages(shape.page_size))
-        partition = serving or chunk < longest
+    fills = len(batch.kv_lens) * shape.kv_heads >= cap
+    least = minimum_pages(shape.page_size)
+    chunk = int(pages.max()) if fills else smallest_chunk(pages, cap // shape.kv_heads, least)
+    partition = not fills and (serving or chunk < int(pages.max()))
     splits = tuple((-(-pages // chunk)).tolist())
     padded = cap // shape.kv_heads if serving and partition else sum(splits)
     return Plan(
