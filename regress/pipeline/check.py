@@ -24,7 +24,7 @@ from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Round
 
-__all__ = ["cells_of", "check", "whole_rounds"]
+__all__ = ["cells_of", "check", "first_start", "whole_rounds"]
 
 
 def check(base: str, head: str, request: Request, config: Config) -> CheckReport:
@@ -65,6 +65,11 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     )
     judged = Judged(request, pair, machine, shared, sides, cells, findings, warnings)
     return compose(judged, loaded.rounds, config)
+
+
+def first_start(*sides: Iterable[Round]) -> str:
+    """Return when the first of some rounds began: no calibration made later judges them."""
+    return min(r.started_at for side in sides for r in side)
 
 
 def whole_rounds(loaded: Loaded, tag: str) -> tuple[Round, ...]:
@@ -118,7 +123,7 @@ def cells_of(
         (base, head),
         tuple(map(index, others)),
         config.noise,
-        calibrated_noise(setup(sides[0][0])),
+        calibrated_noise(setup(sides[0][0]), first_start(*sides), or_first=True),
     )
     cells = build_cells(wanted, base, head, noise)
     return mark_missing(cells, *sides, hand_picked=request.tier == ANY_TIER)

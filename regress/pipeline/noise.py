@@ -59,16 +59,18 @@ class Noise:
 
 
 def calibrated_noise(
-    key: Setup, before: str | None = None
+    key: Setup, before: str | None = None, *, or_first: bool = False
 ) -> Mapping[Case, Mapping[Metric, float]]:
     """Return the bounds of the latest calibration under a set-up, made before a time if given.
+
+    If none is that old, `or_first` takes the first that was made.
 
     Raises
     ------
     UsageError
         If a stored calibration is damaged.
     """
-    found = load_calibration(key, before=before)
+    found = load_calibration(key, before=before, or_first=or_first)
     return found.noise if found else {}
 
 

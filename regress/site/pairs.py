@@ -1,7 +1,7 @@
 """Every two measured stacks, judged by the rules of `check`."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Final
@@ -15,6 +15,7 @@ from regress.model.cell import Cell
 from regress.model.finding import Finding, Metric
 from regress.model.verdict import Verdict
 from regress.pipeline.cells import build_cells
+from regress.pipeline.check import first_start
 from regress.pipeline.missing import mark_missing, missing_rounds
 from regress.pipeline.noise import Index, Noise
 from regress.pipeline.request import ANY_TIER, Request
@@ -74,7 +75,7 @@ class Pair:
 def judge_pairs(
     measured: Sequence[Release],
     indexes: Mapping[str, Index],
-    noise: Mapping[Case, Mapping[Metric, float]],
+    calibrated: Callable[[str], Mapping[Case, Mapping[Metric, float]]],
     config: Config,
 ) -> dict[tuple[str, str], Pair]:
     """Judge every stack against every earlier one.
@@ -87,14 +88,15 @@ def judge_pairs(
         Stacks with rounds, oldest first.
     indexes
         What the rounds of each stack hold.
-    noise
-        Upper bounds of a calibration.
+    calibrated
+        Upper bounds for rounds of which the first began at a time.
     """
     found = {}
     for base, head in combinations(measured, 2):
         others = tuple(index for tag, index in indexes.items() if tag not in {base.tag, head.tag})
         sides = indexes[base.tag], indexes[head.tag]
-        known = Noise(sides, others, config.noise, noise)
+        started = first_start(base.rounds, head.rounds)
+        known = Noise(sides, others, config.noise, calibrated(started))
         pair = _judge(base, head, known, config)
         if pair is not None:
             found[base.tag, head.tag] = pair

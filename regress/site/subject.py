@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +15,7 @@ from regress.model.history import History
 from regress.pipeline.ab.runs import is_whole
 from regress.pipeline.cells import index
 from regress.pipeline.history.history import history
-from regress.pipeline.noise import Index
+from regress.pipeline.noise import Index, calibrated_noise
 from regress.pipeline.request import AUTO_TIER, Request
 from regress.site.pairs import Pair, judge_pairs
 from regress.site.releases import Release, releases_of
@@ -134,7 +135,7 @@ def load_subject(
     whole = {tag: index(rounds) for tag, rounds in chosen.items() if rounds}
     seen = {tag: index(rounds) for tag, rounds in alike.items() if rounds}
     measured = [release for release in releases if release.rounds]
-    noise = calibration.noise if calibration else {}
+    calibrated = cache(partial(calibrated_noise, shared, or_first=True))
     told = _history(roots, name, source, config)
     return Subject(
         source=source,
@@ -148,7 +149,7 @@ def load_subject(
         seen=seen,
         whole=whole,
         times_us={tag: _medians(found) for tag, found in whole.items()},
-        pairs=judge_pairs(measured, whole, noise, config),
+        pairs=judge_pairs(measured, whole, calibrated, config),
         history=told,
         steps=steps_of(told) if told else {},
         numbers=_numbers(alike),

@@ -25,7 +25,11 @@ def path_of(told: Calibration, folder: Path = CALIBRATIONS) -> Path:
 
 
 def load_calibration(
-    setup: Setup, folder: Path = CALIBRATIONS, *, before: str | None = None
+    setup: Setup,
+    folder: Path = CALIBRATIONS,
+    *,
+    before: str | None = None,
+    or_first: bool = False,
 ) -> Calibration | None:
     """Read what is known of noise and error rates under a set-up, None if nothing is.
 
@@ -37,6 +41,9 @@ def load_calibration(
     before
         Start of the rounds to be judged. The latest calibration that is older is taken, so that
         floors never rest on the rounds they judge, and never move afterwards.
+    or_first
+        Whether the first calibration of all will do if none is older: for rounds of the time before
+        there was any. Their floors never move afterwards either.
 
     Raises
     ------
@@ -44,12 +51,15 @@ def load_calibration(
         If a file is damaged or of another schema.
     """
     wanted = dict(setup)
+    first = None
     for path in sorted(folder.glob(f"{_slug(wanted)}-*.json"), reverse=True):
         found = _load(path)
-        fits = _essence(found.setup) == _essence(wanted)
-        if fits and (before is None or found.until < before):
+        if _essence(found.setup) != _essence(wanted):
+            continue
+        if before is None or found.until < before:
             return found
-    return None
+        first = found
+    return first if or_first else None
 
 
 def _slug(setup: Mapping[str, str | int | float]) -> str:

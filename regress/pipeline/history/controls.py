@@ -9,6 +9,7 @@ from regress.detect.history.steps import Line, Nature, find_changes
 from regress.model.history import ControlGroup, ControlPair
 from regress.model.reason import ReasonCode
 from regress.pipeline.history.judged import Judged, previous
+from regress.stats.panel import Panel
 from regress.store.sources import Sources
 from workloads.record import Case
 
@@ -52,13 +53,22 @@ def control_group(judged: Judged, sources: Sources, config: Config) -> ControlGr
 
 
 def _shown(judged: Judged, cells: dict[tuple[int, int], list[int]], config: Config) -> int:
-    """Ask the history's own question of the control group alone: how many steps would it show."""
+    """Ask the history's own question of the control group alone: how many steps would it show.
+
+    A series is cut wherever its kernel changed: no window may hold a change that is real.
+    """
     line = judged.lines.line
-    nature = np.full_like(line.nature, Nature.CLOSED)
+    compared = np.zeros(line.panel.shape, dtype=np.bool_)
     for (_, point), series in cells.items():
-        nature[series, point - 1] = Nature.OPEN
-    found = find_changes(Line(line.panel, line.beyond, line.size, nature), config.history)
-    return len(found.steps)
+        compared[series, point] = True
+    stretch = np.cumsum(np.isfinite(line.panel.level) & ~compared, axis=1)
+    pairs = np.column_stack((np.nonzero(compared)[0], stretch[compared]))
+    rows, numbers = np.unique(pairs, axis=0).T
+    kept = stretch[rows] == numbers[:, None]
+    strata = tuple(np.where(kept[:, :, None], one[rows], np.nan) for one in line.panel.strata)
+    nature = np.where((compared[rows] & kept)[:, 1:], Nature.OPEN, Nature.CLOSED).astype(np.int8)
+    cut = Line(Panel(strata), line.beyond[rows], line.size[rows], nature)
+    return len(find_changes(cut, config.history).steps)
 
 
 def _upper(wrong: int, number: int) -> float | None:

@@ -75,3 +75,4 @@ def test_rounds_are_judged_by_an_older_calibration(told: Calibration, tmp_path: 
     assert load_calibration(key, tmp_path, before="2027-01-01T00:00:00+00:00") == told
     assert load_calibration(key, tmp_path, before="2027-01-01T00:00:01+00:00") == newer
     assert load_calibration(key, tmp_path, before=told.until) is None
+    assert load_calibration(key, tmp_path, before=told.until, or_first=True) == told

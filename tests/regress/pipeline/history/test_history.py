@@ -134,6 +134,23 @@ def test_identical_kernels_are_no_finding(tmp_path: Path) -> None:
     assert series.points[8].code == ReasonCode.NOISE_ALARM
 
 
+def test_a_real_change_is_no_step_of_the_controls(tmp_path: Path) -> None:
+    """Noise beside another kernel's step, too small to show itself, is not taken for one."""
+
+    def factor(_case: Case, point: int) -> float:
+        return 1.5 if point < 8 else 1.0 if point == 8 else 0.98
+
+    year = Year(
+        tmp_path,
+        factor,
+        lambda _case, n: Facts(cubin=f"code{n >= 8}"),
+        {"c1": (range(10), 5)},
+    )
+    report = history_of(year)
+    assert report.controls.cells == len(CASES) * 8
+    assert report.controls.shown == 0
+
+
 def test_a_library_that_did_not_change(tmp_path: Path) -> None:
     """A case of another library, whose pin is the same in both stacks, is a control as well."""
     other = next(case for case in CASES if case.backend == "fa3-varlen")
