@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -32,7 +32,14 @@ from regress.pipeline.history.lines import Ranges, rule_of
 from regress.store.sources import Sources
 from workloads.record import Case
 
-__all__ = ["Told", "group_changes", "group_transitions", "plan_changes", "tell_changes"]
+__all__ = [
+    "Told",
+    "group_changes",
+    "group_transitions",
+    "named_apart",
+    "plan_changes",
+    "tell_changes",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,8 @@ def group_changes(
 ) -> Iterator[HistoryFinding]:
     """Return one finding for all series that changed at one place, one way and for one cause.
 
+    Series in which the change still stands and those in which it was taken back are told apart.
+
     Parameters
     ----------
     options
@@ -185,7 +194,8 @@ def group_changes(
     for told in changes:
         # Drifting cases pass their margins one after the other.
         place = told.pair if isinstance(told.change, Step) else None
-        groups[told.change.series.metric, place, told.verdict, told.signature].append(told)
+        key = told.change.series.metric, place, told.verdict, told.signature, told.end is None
+        groups[key].append(told)
     for group in groups.values():
         yield _finding(group, sources, tags, config, options)
 
@@ -202,7 +212,6 @@ def _finding(
     kind = Kind.STEP if isinstance(step, Step) else Kind.DRIFT
     cause = cause_of(worst.signature, step, sources, pair)
     ends = [told.end for told in group if told.end is not None]
-    standing = len(ends) < len(group)
     ratios = sorted(told.change.ratio.estimate for told in group)
     word = {Verdict.REGRESSION: "slower"}.get(worst.verdict, "faster")
     name = (kind, metric, pair[1], word, worst.signature.sort, worst.signature.detail)
@@ -213,9 +222,9 @@ def _finding(
         last_good=pair[0],
         first_bad=pair[1],
         verdict=worst.verdict,
-        standing=standing,
+        standing=not ends,
         gates=rule_of(metric, config).gates,
-        recovered_by=None if standing else max(ends, key=tags.index),
+        recovered_by=max(ends, key=tags.index) if ends else None,
         families=tuple(dict.fromkeys(told.change.family for told in group)),
         cases=tuple(told.change.series.case for told in group),
         size=float(median(ratios)),
@@ -242,14 +251,14 @@ def group_transitions(
     """
     groups: dict[tuple[object, ...], list[Transition]] = defaultdict(list)
     for found in transitions:
-        groups[found.before, found.point, found.code, _reason(found.why)].append(found)
+        stands = found.end is None
+        groups[found.before, found.point, found.code, _reason(found.why), stands].append(found)
     for group in groups.values():
         first = group[0]
         pair = tags[first.before], tags[first.point]
         verdict = REASONS[first.code].verdict
         kind = Kind.APPEARED if verdict is Verdict.NEW else Kind.LOST
         ends = [found.end for found in group if found.end is not None]
-        standing = len(ends) < len(group)
         verb = "run now, before" if kind is Kind.APPEARED else f"{first.code} now"
         yield HistoryFinding(
             id=_slug(kind, pair[1], first.code, _reason(first.why)),
@@ -258,9 +267,9 @@ def group_transitions(
             last_good=pair[0],
             first_bad=pair[1],
             verdict=verdict,
-            standing=standing,
+            standing=not ends,
             gates=True,
-            recovered_by=None if standing else tags[max(ends)],
+            recovered_by=tags[max(ends)] if ends else None,
             families=tuple(dict.fromkeys(families[found.case] for found in group)),
             cases=tuple(found.case for found in group),
             size=None,
@@ -269,6 +278,17 @@ def group_transitions(
             cause=coverage_cause(first.why, sources, pair),
             reproduce=_check(pair, options),
         )
+
+
+def named_apart(findings: Sequence[HistoryFinding]) -> tuple[HistoryFinding, ...]:
+    """Give those that were taken back an id of their own where another still stands."""
+    standing = {finding.id for finding in findings if finding.standing}
+    return tuple(
+        finding
+        if finding.standing or finding.id not in standing
+        else msgspec.structs.replace(finding, id=f"{finding.id}-taken-back")
+        for finding in findings
+    )
 
 
 def _check(pair: tuple[str, str], options: str) -> str:

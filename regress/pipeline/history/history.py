@@ -23,6 +23,7 @@ from regress.pipeline.history.findings import (
     Told,
     group_changes,
     group_transitions,
+    named_apart,
     plan_changes,
     tell_changes,
 )
@@ -118,7 +119,7 @@ def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config, option
         *group_changes(changes, sources, chain.tags, config, options),
         *group_transitions(transitions, ranges.cases, chain.tags, sources, options),
     )
-    return _Told(judged, changes, transitions, _worst_first(findings, chain.tags))
+    return _Told(judged, changes, transitions, _worst_first(named_apart(findings), chain.tags))
 
 
 def _compose(

@@ -65,6 +65,21 @@ def test_a_recovered_regression_stays_in_the_record(tmp_path: Path) -> None:
     assert report.exit_code is ExitCode.PASS
 
 
+def test_what_still_stands_is_told_apart(tmp_path: Path) -> None:
+    """Of cases that got slower together, those that recovered do not count as still slower."""
+
+    def factor(case: Case, point: int) -> float:
+        slow = case in CASES[:3] and point >= 5 and (point < 11 or case == CASES[0])
+        return 1.08 if slow else 1.0
+
+    worse = [f for f in history_of(Year(tmp_path, factor)).findings if f.verdict == "REGRESSION"]
+    assert [({*f.cases}, f.standing, f.recovered_by) for f in worse] == [
+        ({*CASES[:1]}, True, None),
+        ({*CASES[1:3]}, False, TAGS[11]),
+    ]
+    assert worse[1].id == f"{worse[0].id}-taken-back"
+
+
 def test_slow_drift_is_found(tmp_path: Path) -> None:
     """Steps of a quarter percent each, far below the floor, are told once they sum up."""
     report = history_of(Year(tmp_path, lambda _case, point: 1.0025**point))
