@@ -19,13 +19,15 @@ def render_top_findings(told: History) -> str:
 
 
 def top_stories(told: History, number: int = _SHOWN) -> tuple[Story, ...]:
-    """Return the changes of kernel time that reach furthest: standing ones for the worse first."""
+    """Return the changes of kernel time that reach furthest.
+
+    First what is still worse, but for the last place: that is of the furthest of all others.
+    """
     kernel = [f for f in told.findings if f.metric is Metric.KERNEL_TIME and f.size is not None]
-
-    def rank(story: Story) -> tuple[bool, float]:
-        return not (story.worse and story.lead.standing), -story.reach
-
-    return tuple(sorted(stories_of(told, kernel), key=rank)[:number])
+    stories = sorted(stories_of(told, kernel), key=lambda story: -story.reach)
+    worse = [story for story in stories if story.worse and story.lead.standing][: number - 1]
+    others = [story for story in stories if story not in worse]
+    return (*worse, *others)[:number]
 
 
 def _line(story: Story, newest: str) -> str:

@@ -2,16 +2,14 @@
 
 import hashlib
 import re
-from importlib import import_module
-from io import StringIO
 from typing import Any, Final
 
 import msgspec
 
-from regress.errors import UsageError
 from regress.model.sweep import BatchPoint, Curve, Sweep
+from regress.report.drawing import MARK, as_svg, drawing
 
-__all__ = ["MARK", "drawn_from", "fingerprint", "render_picture"]
+__all__ = ["drawn_from", "fingerprint", "render_picture"]
 
 _TITLES: Final = {
     "flashinfer-decode-tc-fa2": "FlashInfer, tensor cores (fa2)",
@@ -25,8 +23,6 @@ _GREY: Final = "#555555"
 _BATCH_TICKS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _US_TICKS: Final = (100, 200, 500, 1000, 2000, 5000, 10_000)
 _SERIES: Final = ("skewed_us", "uniform_us")
-MARK: Final = "data sha256 "
-"""Stands before the fingerprint in a picture."""
 
 
 def fingerprint(sweep: Sweep) -> str:
@@ -48,24 +44,14 @@ def render_picture(sweep: Sweep) -> str:
     UsageError
         If matplotlib is not installed.
     """
-    try:
-        # Not an import statement: types must check with and without the optional extra.
-        matplotlib, figure = import_module("matplotlib"), import_module("matplotlib.figure")
-    except ImportError as error:
-        msg = "the picture is stale and drawing needs matplotlib: `pip install -e '.[plot]'`"
-        raise UsageError(msg) from error
-    settings = {"font.size": 9.5, "svg.hashsalt": "attention-regress", "axes.titlesize": 10.5}
-    with matplotlib.rc_context(settings):
+    settings, figure = drawing()
+    with settings:
         canvas = figure.Figure(figsize=(10.4, 4.5), facecolor="white")
         panels = canvas.subplots(1, len(sweep.curves), sharey=True)
         for panel, curve in zip(panels, sweep.curves, strict=True):
             _draw_panel(panel, curve)
         _label(canvas, panels, sweep)
-        out = StringIO()
-        told = {"Date": None, "Description": f"{MARK}{fingerprint(sweep)}"}
-        canvas.savefig(out, format="svg", metadata=told)
-    # matplotlib ends some lines with blanks.
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+        return as_svg(canvas, fingerprint(sweep))
 
 
 def _draw_panel(panel: Any, curve: Curve) -> None:

@@ -4,16 +4,14 @@ import hashlib
 from collections.abc import Sequence
 from datetime import date
 from importlib import import_module
-from io import StringIO
 from itertools import pairwise
 from math import exp, log
 from typing import Any, Final
 
 import msgspec
 
-from regress.errors import UsageError
 from regress.model.year import Year, YearLine
-from regress.report.picture import MARK
+from regress.report.drawing import as_svg, drawing
 
 __all__ = ["render_year_picture", "year_fingerprint"]
 
@@ -29,7 +27,9 @@ _STYLES: Final = (
 _GREY: Final = "#555555"
 _US_TICKS: Final = (50, 100, 200, 500, 1000, 2000, 5000)
 _MANY: Final = 12
-"""Releases whose names are written slanted."""
+"""More releases than that have their names written upwards."""
+_APART: Final = 2
+"""Releases between two names of months at least."""
 _ROWS: Final = 16
 """How many lines of text fit beside the picture: labels are kept that far apart."""
 _SMALL: Final = 1.25
@@ -51,24 +51,15 @@ def render_year_picture(year: Year) -> str:
     UsageError
         If matplotlib is not installed.
     """
-    try:
-        # Not an import statement: types must check with and without the optional extra.
-        matplotlib, figure = import_module("matplotlib"), import_module("matplotlib.figure")
-    except ImportError as error:
-        msg = "the picture is stale and drawing needs matplotlib: `pip install -e '.[plot]'`"
-        raise UsageError(msg) from error
-    with matplotlib.rc_context({"font.size": 9.5, "svg.hashsalt": "attention-regress"}):
+    settings, figure = drawing()
+    with settings:
         canvas = figure.Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white")
         times, steps = canvas.subplots(2, sharex=True, height_ratios=(2.1, 1))
         _draw_times(times, year)
         _draw_steps(steps, year)
         _name_releases(times, steps, year)
         _label(canvas, times, year)
-        out = StringIO()
-        told = {"Date": None, "Description": f"{MARK}{year_fingerprint(year)}"}
-        canvas.savefig(out, format="svg", metadata=told)
-    # matplotlib ends some lines with blanks.
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+        return as_svg(canvas, year_fingerprint(year))
 
 
 def _draw_times(panel: Any, year: Year) -> None:
@@ -110,15 +101,19 @@ def _lines(panel: Any, year: Year, values: Sequence[Sequence[float]]) -> None:
 def _name_releases(times: Any, steps: Any, year: Year) -> None:
     """Write tags below both panels, and above them where a month begins."""
     many = len(year.releases) > _MANY
-    slant = {"rotation": 40, "ha": "right", "rotation_mode": "anchor", "size": 8} if many else {}
-    steps.set_xticks(range(len(year.releases)), [r.tag for r in year.releases], **slant)
+    upwards = {"rotation": 90, "size": 8} if many else {}
+    steps.set_xticks(range(len(year.releases)), [r.tag for r in year.releases], **upwards)
     steps.set_xlim(-0.4, len(year.releases) - 0.6)
     days = [date.fromisoformat(release.day) for release in year.releases]
+    named = -_APART
     for place, (before, now) in enumerate(pairwise([date.min, *days])):
         if (before.year, before.month) == (now.year, now.month):
             continue
         for panel in (times, steps):
             panel.axvline(place - 0.5, color="#e8e8e8", linewidth=0.6, zorder=0)
+        if place - named < _APART:
+            continue
+        named = place
         times.annotate(
             f"{now:%Y}\n{now:%b}" if before.year != now.year else f"{now:%b}",
             (place - 0.42, 1.01),

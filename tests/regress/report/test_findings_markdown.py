@@ -20,6 +20,14 @@ def test_a_standing_regression_comes_first_then_the_reach() -> None:
     assert [story.lead.id for story in top_stories(told)] == ["small", "over", "faster"]
 
 
+def test_the_last_place_is_not_for_what_still_stands() -> None:
+    """However many regressions stand, the largest change of all others is told, too."""
+    standing = (finding(id=str(n), size=1 + n / 100, first_bad=f"v{n}") for n in range(2, 6))
+    over = finding(id="over", size=9.0, recovered_by="v3", standing=False)
+    told = top_stories(history(*standing, over))
+    assert [story.lead.id for story in told] == ["5", "4", "over"]
+
+
 def test_a_line_says_what_why_and_what_became_of_it() -> None:
     """What was taken back says by which release, what stands says so."""
     line = render_top_findings(history(finding(recovered_by="v3", standing=False)))
