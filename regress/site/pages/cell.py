@@ -1,7 +1,7 @@
 """A page for each case: its history with every round drawn, and what the rounds hold."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -72,7 +72,8 @@ def cell_pages(subject: Subject) -> Iterator[Page]:
 
 
 def _page(subject: Subject, case: Case) -> Page:
-    rows = [*_rows(subject, case)]
+    planned = [r for r in subject.measured if case in subject.seen.get(r.tag, ())]
+    rows = [*_rows(subject, case, planned)]
     decided = [*_decided(subject, case)]
     pattern = f"^{case}$".replace(".", r"\.")
     pair = _pair(subject)
@@ -85,6 +86,7 @@ def _page(subject: Subject, case: Case) -> Page:
             "case": case,
             "family": subject.families[case],
             "rows": rows,
+            "unplanned": [r.tag for r in subject.measured if r not in planned],
             "decided": decided,
             "facts": [*dict.fromkeys(name for found in decided for name in found.facts)],
             "siblings": _siblings(subject, case),
@@ -101,8 +103,8 @@ def _pair(subject: Subject) -> str:
     return f"{newest.previous} {newest.tag}" if newest.previous else newest.tag
 
 
-def _rows(subject: Subject, case: Case) -> Iterator[_Row]:
-    for release in subject.measured:
+def _rows(subject: Subject, case: Case, releases: Iterable[Release]) -> Iterator[_Row]:
+    for release in releases:
         seen = subject.observations(release.tag, case)
         step = subject.steps.get(release.tag)
         clocks = [mhz for o in seen for mhz in o.record.sm_mhz]
