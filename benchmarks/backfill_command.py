@@ -194,6 +194,9 @@ def _run(arguments: argparse.Namespace) -> int:
     with interruptible("backfill was interrupted: rounds that were written are kept"):
         _prepare(backfill, arguments)
         _measure(backfill)
+    if backfill.lost.issuperset(tags):
+        msg = "no stack could be measured: the lines above say why"
+        raise UserError(msg)
     done = backfill.done()
     whole = sum(done[tag] >= arguments.rounds for tag in tags)
     sys.stdout.write(f"{whole} of {len(tags)} stacks have {arguments.rounds} rounds\n")

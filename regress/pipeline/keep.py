@@ -7,16 +7,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from regress.counted import counted
 from regress.errors import UsageError
 from regress.output import write_file
 from regress.pipeline.nights import start_of
 from regress.store.load import load_round
 from regress.store.tree import scan
+from regress.store.unrunnable import load_unrunnable
 from workloads.record import Round
-from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
+from workloads.unrunnable import UNRUNNABLE_FILE
 
 __all__ = ["Kept", "keep"]
 
@@ -124,17 +123,9 @@ def _checked(path: Path, digest: str | None) -> Round:
 
 def _keep_note(path: Path, target: Path) -> None:
     """Copy the note of a stack without rounds; the last night's replaces an older one."""
-    try:
-        data = path.read_bytes()
-        note = msgspec.json.decode(data, type=Unrunnable)
-    except (OSError, msgspec.DecodeError) as error:
-        msg = f"{path} is no note of a stack that cannot be measured: {error}"
-        raise UsageError(msg) from error
-    if (note.machine, note.tag) != (path.parent.parent.name, path.parent.name):
-        msg = f"{path} is about {note.tag} on {note.machine}"
-        raise UsageError(msg)
+    load_unrunnable(path)
     if not any(_files(target.parent)):
-        _write(data, target)
+        _write(path.read_bytes(), target)
 
 
 def _put(path: Path, target: Path) -> bool:

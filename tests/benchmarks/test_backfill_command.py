@@ -153,6 +153,23 @@ def test_a_stack_that_cannot_be_installed_is_noted(
     assert told["machine"] == "h200"
 
 
+def test_nothing_measured_is_no_success(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If every stack was left out the command fails, after it said why."""
+
+    def broken(*_: Any) -> Path:
+        msg = "no GPU"
+        raise UserError(msg)
+
+    monkeypatch.setattr(backfill_command, "measure_turn", broken)
+    assert run("--rounds", "1") == 2
+    told = capsys.readouterr()
+    assert "is left out: no GPU" in told.out
+    assert told.err == "error: no stack could be measured: the lines above say why\n"
+    assert not counts(folder)
+
+
 def test_a_rehearsal_is_not_recorded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a script decided never goes where git keeps results."""
     assert run("--record") == 2

@@ -39,6 +39,7 @@ from regress.store.notes import load_notes
 from regress.store.sources import Sources, load_sources
 from regress.store.stacks import load_published
 from regress.store.tree import Tree, load_known_tags, scan
+from regress.store.unrunnable import unmeasured
 from workloads import catalog
 from workloads.record import Case
 
@@ -67,6 +68,7 @@ def history(request: Request, config: Config, since: str | None = None) -> Histo
     tree = scan(request.roots)
     machine = _machine(tree, request.machine)
     intact = load_cached(tree, machine)
+    intact = altered(intact, warnings=(*intact.warnings, *unmeasured(tree, machine)))
     if not intact.sheets and intact.damaged:
         msg = f"no round file of {machine} is intact, e.g. {intact.damaged[0].problem}"
         raise UsageError(msg)

@@ -4,6 +4,7 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from regress.errors import ExitCode, NoDataError, UsageError
@@ -16,6 +17,7 @@ from regress.store.tree import RECORDED
 from tests.regress.builders import CONFIG
 from tests.regress.pipeline.history.year import CASES, TAGS, Year, history_of, look, step_at
 from workloads.record import Case, Facts, Status
+from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 SLOWER = step_at(8, 1.05, CASES[:3])
 
@@ -180,6 +182,17 @@ def test_a_control_group_without_alarms(tmp_path: Path) -> None:
     report = history_of(Year(tmp_path, told=lambda _case, _point: Facts(cubin="same")))
     assert (report.controls.alarms, report.controls.shown) == (0, 0)
     assert 0 < (report.controls.upper_rate or 0) < 0.05
+
+
+def test_a_stack_that_could_not_be_measured_is_told(tmp_path: Path) -> None:
+    """It is no release of the line, and not forgotten."""
+    note = Unrunnable("v0.7.0", "", "synthetic", "does not import", "2026-01-01T00:00:00Z")
+    folder = tmp_path / "synthetic" / note.tag
+    folder.mkdir(parents=True)
+    (folder / UNRUNNABLE_FILE).write_bytes(msgspec.json.encode(note))
+    report = history_of(Year(tmp_path))
+    assert note.tag not in {release.stack for release in report.releases}
+    assert any("v0.7.0" in line and "does not import" in line for line in report.warnings)
 
 
 def test_a_lost_case_is_gone(tmp_path: Path) -> None:
