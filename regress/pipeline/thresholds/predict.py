@@ -1,6 +1,8 @@
 """What the model of a planner predicts along an axis, for the GPU that the rounds name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from typing import Final
 
@@ -13,62 +15,139 @@ from regress.model.thresholds import Bracket
 from regress.pipeline.thresholds.lines import parsed
 from workloads.backend import backend
 from workloads.devices import DEVICES, Device
-from workloads.planner import plan
-from workloads.record import Machine, Round
+from workloads.planner import Batch, Plan, plan_batch
+from workloads.record import Case, Facts, Machine, Round
 
-__all__ = ["device_of", "occupancy_of", "predicted_of"]
+__all__ = ["Planner", "device_named", "device_of", "occupancies_of", "occupancy_of", "predicted_of"]
 
 _CUDA: Final = "flashinfer-decode-cuda"
 _SERVING: Final = "flashinfer-decode-cuda-serving"
+_UNTOLD: Final = (None, "auto")
+"""What some releases say instead of what `auto` became."""
+_PLANNED: Final = (
+    *("splits_kv", "chunk_tokens", "padded_batch"),
+    *("q_tile", "max_splits", "work_items"),
+)
+"""Facts that a model also gives, under the same names."""
+
+_Planned = Iterable[tuple[Case, Facts]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """The models of one stack's planners on one GPU.
+
+    Attributes
+    ----------
+    versions
+        Of each library.
+    occupancies
+        CTAs of the CUDA-core decode kernel on an SM by shape, where plans tell it.
+    """
+
+    device: Device
+    versions: Mapping[str, str]
+    occupancies: Mapping[str, int]
+
+    def plan(self, case: Case) -> Plan | None:
+        """Return what becomes of a case; None where nothing is known of that."""
+        version = self.versions.get(backend(case.backend).library)
+        cuda = case.backend.startswith(_CUDA)
+        told = self.occupancies.get(_shape_of(case)) if cuda else None
+        return _plan(case, self.device, version, told)
+
+    def threshold(self, axis: Axis, rule: ThresholdsRule) -> Bracket | None:
+        """Return where splitting ends, or None if nothing is known of the axis.
+
+        Looked for by bisection: along an axis a planner that has stopped does not begin again.
+        """
+        known: dict[int, bool] = {}
+        unlimited = replace(rule, most_batches=rule.largest_batch)
+        while tried := next_batches(known, None, unlimited):
+            for batch in tried:
+                made = self.plan(axis.case(batch))
+                if made is None:
+                    return None
+                known[batch] = made.splits_kv
+        return narrowed(known, rule)
+
+    def reproduces(self, case: Case, facts: Facts) -> bool:
+        """Whether the model gives every fact that a round recorded of a case's plan."""
+        made = self.plan(case)
+        if made is None:
+            return False
+        chosen = facts.resolved_backend if backend(case.backend).chooses else None
+        told = ((name, getattr(facts, name)) for name in _PLANNED)
+        return chosen in {*_UNTOLD, made.path} and all(
+            fact is None or fact == getattr(made, name) for name, fact in told
+        )
+
+
+@cache
+def _plan(case: Case, device: Device, version: str | None, occupancy: int | None) -> Plan | None:
+    batch = _batch(case.workload)
+    try:
+        return plan_batch(case.backend, batch, device, version=version, occupancy=occupancy)
+    except ValueError:
+        # The model says so where it knows nothing of a backend, type or head count.
+        return None
+
+
+@cache
+def _batch(slug: str) -> Batch:
+    return Batch.of(parsed(slug))
 
 
 def predicted_of(axis: Axis, rounds: Sequence[Round], rule: ThresholdsRule) -> Bracket | None:
-    """Return where the model stops splitting, or None if it does not know backend or GPU.
-
-    Looked for by bisection: along an axis a planner that has stopped does not begin again.
-    """
+    """Return where the model stops splitting, or None if it does not know backend or GPU."""
     latest = rounds[-1]
     device = device_of(latest.machine)
     if device is None:
         return None
-    version = latest.stack.imported.get(backend(axis.backend).library)
-    occupancy = occupancy_of(axis.shape, rounds) if axis.backend.startswith(_CUDA) else None
-    known: dict[int, bool] = {}
-    unlimited = replace(rule, most_batches=rule.largest_batch)
-    while tried := next_batches(known, None, unlimited):
-        for batch in tried:
-            workload = parsed(axis.case(batch).workload)
-            try:
-                made = plan(axis.backend, workload, device, version=version, occupancy=occupancy)
-            except ValueError:
-                # The model says so where it knows nothing of a backend, type or head count.
-                return None
-            known[batch] = max(made.splits) > 1
-    return narrowed(known, rule)
+    told = occupancy_of(axis.shape, rounds) if axis.backend.startswith(_CUDA) else None
+    occupancies = {} if told is None else {axis.shape: told}
+    return Planner(device, latest.stack.imported, occupancies).threshold(axis, rule)
 
 
 def device_of(machine: Machine) -> Device | None:
     """Return the GPU of a round, known by its name and its SMs; None if the table lacks it."""
-    words = machine.gpu.lower().split()
+    return device_named(machine.gpu, machine.sm_count)
+
+
+def device_named(gpu: str, sms: int) -> Device | None:
+    """Return the GPU that a driver calls so and that has so many SMs, if the table knows it."""
+    words = gpu.lower().split()
     fitting = (d for d in DEVICES if d.name.partition("-")[0] in words)
-    return next((d for d in fitting if d.sms == machine.sm_count), None)
+    return next((d for d in fitting if d.sms == sms), None)
 
 
 def occupancy_of(shape: str, rounds: Sequence[Round]) -> int | None:
-    """Return the CTAs of the CUDA-core decode kernel on an SM, as a plan for serving tells it.
+    """Return the CTAs of the CUDA-core decode kernel on an SM, as plans for serving tell it."""
+    planned = ((record.case, record.facts) for r in rounds for record in r.cases if record.facts)
+    of_shape = ((c, f) for c, f in planned if c.workload.startswith(f"{shape}-b"))
+    return occupancies_of(of_shape, rounds[-1].machine.sm_count).get(shape)
 
-    Such a plan pads its grid to all CTAs that the GPU holds, as long as the batch is smaller.
+
+def occupancies_of(planned: _Planned, sms: int) -> dict[str, int]:
+    """Return the same of every shape, from the plans of one stack on a GPU of so many SMs.
+
+    A plan for serving pads its grid to all CTAs that the GPU holds, as long as the batch is
+    smaller.
     """
-    padded = [
-        (record.facts.padded_batch, parsed(record.case.workload).shape.kv_heads, r.machine.sm_count)
-        for r in rounds
-        for record in r.cases
-        if record.case.backend == _SERVING
-        and record.case.workload.startswith(f"{shape}-b")
-        and record.facts is not None
-        and record.facts.padded_batch is not None
-    ]
-    if not padded:
-        return None
-    batch, kv_heads, sms = min(padded)
-    return ceil(batch * kv_heads / sms)
+    found: dict[str, int] = {}
+    for case, padded in _padded(planned):
+        ctas = ceil(padded * parsed(case.workload).shape.kv_heads / sms)
+        shape = _shape_of(case)
+        found[shape] = min(found.get(shape, ctas), ctas)
+    return found
+
+
+def _padded(planned: _Planned) -> Iterator[tuple[Case, int]]:
+    for case, facts in planned:
+        if case.backend == _SERVING and facts.padded_batch is not None:
+            yield case, facts.padded_batch
+
+
+def _shape_of(case: Case) -> str:
+    """Return the slug up to the batch size."""
+    return case.workload.partition(f"-b{parsed(case.workload).kv.batch}-")[0]
