@@ -75,13 +75,16 @@ class HistoryFinding(_Part, frozen=True):
     gates
         Whether its metric counts for the exit code.
     recovered_by
-        First release in which every case is as fast again; null if it stands in some.
+        First release in which its cases are as fast again; null if it stands.
     families, cases
         What it affects.
     size
         Median ratio of its cells, head over base; null for cases that were lost or appeared.
     largest
         The cell that changed most, with its interval.
+    newest
+        The cell that differs most between `last_good` and the newest release, whatever else changed
+        in between; null if the change was taken back, or nothing joins the two releases.
     reproduce
         Command that compares the two releases, from the same rounds.
     notes
@@ -105,6 +108,7 @@ class HistoryFinding(_Part, frozen=True):
     cause: Cause
     reproduce: str
     notes: tuple[Explained, ...] = ()
+    newest: Extreme | None = None
 
 
 class ControlPair(_Part, frozen=True):

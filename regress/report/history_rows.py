@@ -64,6 +64,8 @@ def render_story(story: Story) -> tuple[str, ...]:
     lines += [f"likely cause: {line}" for line in (render_cause(lead),) if line]
     if lead.largest is not None:
         lines.append(f"largest: {render_size(lead.largest)}")
+    if story.worse and story.newest and story.newest != lead.largest:
+        lines.append(f"newest over {lead.last_good}: up to {render_size(story.newest)}")
     lines.append(f"families: {', '.join(story.families)}; see: {lead.reproduce}")
     return tuple(lines)
 

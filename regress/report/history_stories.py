@@ -38,6 +38,11 @@ class Story:
         return max(self.findings, key=lambda finding: _reach(finding.largest))
 
     @property
+    def newest(self) -> Extreme | None:
+        """The case that differs most between the last release without it and the newest."""
+        return max((f.newest for f in self.findings), key=_reach, default=None)
+
+    @property
     def cases(self) -> tuple[Case, ...]:
         """Every case that is affected."""
         return tuple(case for finding in self.findings for case in finding.cases)

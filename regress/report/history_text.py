@@ -38,8 +38,10 @@ def render_history_text(report: History, view: View) -> str:
         told = [s for s in every if s.lead.gates]
         standing = [s for s in told if s.lead.standing]
         _section(console, "Worse, and still so", [s for s in standing if s.worse])
-        _section(console, "Worse for a while", [s for s in told if not s.lead.standing])
-        _section(console, "Better", [s for s in standing if not s.worse])
+        past = [s for s in told if not s.lead.standing]
+        _section(console, "Worse for a while", [s for s in past if s.worse])
+        _section(console, "Better, and still so", [s for s in standing if not s.worse])
+        _section(console, "Better for a while", [s for s in past if not s.worse])
         _section(console, "Not counted in the verdict", [s for s in every if not s.lead.gates])
         _table(console, "Releases", RELEASE_HEADER, release_rows(report))
         if line := render_undecided(report):

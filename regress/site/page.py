@@ -19,6 +19,7 @@ __all__ = ["NAVIGATION", "Page", "as_json", "render"]
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 NAVIGATION: Final = (
     ("index.html", "Overview"),
+    ("upgrade.html", "Upgrade"),
     ("cells.html", "Cells"),
     ("compare.html", "Compare"),
     ("regret.html", "Regret"),

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Final
 
+import msgspec
+
 from regress.config import Config
 from regress.detect import DETECTORS
-from regress.detect.ab import detect_plan_time
+from regress.detect.ab import detect_kernel_time, detect_plan_time
 from regress.errors import UsageError
 from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell
@@ -24,8 +26,14 @@ from workloads.record import Case
 
 __all__ = ["CellOutcome", "Pair", "judge_pairs"]
 
-_DETECTORS: Final = tuple(detect for detect in DETECTORS if detect is not detect_plan_time)
-"""Host time of plan() counts for no verdict, and no page shows it of a pair."""
+_TIMES: Final = (detect_kernel_time, detect_plan_time)
+"""Their rule is its own mirror image. Host time of plan() counts for no verdict, and no page shows
+it of a pair."""
+_OTHERS: Final = tuple(detect for detect in DETECTORS if detect not in _TIMES)
+_TURNED: Final = {
+    Verdict.REGRESSION: Verdict.IMPROVEMENT,
+    Verdict.IMPROVEMENT: Verdict.REGRESSION,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class CellOutcome:
 
     Attributes
     ----------
+    across
+        Whether no campaign holds both sides, so that campaigns are compared with each other.
     timed
         What the comparison of kernel times says; None if a side has no time.
     findings
@@ -41,6 +51,7 @@ class CellOutcome:
     """
 
     verdict: Verdict
+    across: bool
     timed: Finding | None
     findings: tuple[Finding, ...]
 
@@ -58,6 +69,8 @@ class Pair:
     ----------
     tier
         The tier that was judged: the largest up to nightly that both sides measured.
+    back
+        Verdicts with the newer one as base: what going back would do.
     """
 
     base: str
@@ -65,6 +78,7 @@ class Pair:
     tier: str
     verdict: Verdict
     cells: Mapping[Case, CellOutcome]
+    back: Mapping[Case, Verdict]
 
     @property
     def counts(self) -> Counter[Verdict]:
@@ -111,14 +125,27 @@ def _judge(base: Release, head: Release, noise: Noise, config: Config) -> Pair |
         return None  # No case of that tier.
     cells = build_cells(wanted, *noise.sides, noise)
     cells = mark_missing(cells, base.rounds, head.rounds, hand_picked=asked.tier == ANY_TIER)
-    findings = [finding for detect in _DETECTORS for finding in detect(cells, config)]
+    times = tuple(detect_kernel_time(cells, config))
     rounds = chain(base.rounds, head.rounds)
-    findings += missing_rounds(rounds, (base.tag, head.tag), wanted)
+    lost = tuple(missing_rounds(rounds, (base.tag, head.tag), wanted))
+    findings = [*times, *lost, *_found(cells, config)]
     told = dict(_outcomes(cells, findings))
     if not any(cell.timed for cell in told.values()):
         return None
     verdict, _ = gate(cell_verdicts(findings), variance_fails=config.spread.fails)
-    return Pair(base.tag, head.tag, asked.tier, verdict, told)
+    swapped = [replace(cell, base=cell.head, head=cell.base) for cell in cells]
+    turned = [*map(_turned, times), *lost, *_found(swapped, config)]
+    back = {cell.case: cell.verdict for cell in cell_verdicts(turned)}
+    return Pair(base.tag, head.tag, asked.tier, verdict, told, back)
+
+
+def _found(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:
+    return (finding for detect in _OTHERS for finding in detect(cells, config))
+
+
+def _turned(finding: Finding) -> Finding:
+    verdict = _TURNED.get(finding.verdict, finding.verdict)
+    return msgspec.structs.replace(finding, verdict=verdict)
 
 
 def _outcomes(
@@ -129,7 +156,8 @@ def _outcomes(
         if finding.gates:
             by_case.setdefault(finding.series.case, []).append(finding)
     verdicts = {cell.case: cell.verdict for cell in cell_verdicts(findings)}
+    across = {cell.case: cell.block for cell in cells}
     for case, found in by_case.items():
         if case in verdicts:
             timed = (f for f in found if f.detector == "ab" and f.measured)
-            yield case, CellOutcome(verdicts[case], next(timed, None), tuple(found))
+            yield case, CellOutcome(verdicts[case], across[case], next(timed, None), tuple(found))

@@ -12,13 +12,16 @@ from regress.errors import NoDataError, UsageError
 from regress.model.calibration import Calibration
 from regress.model.cell import Observation
 from regress.model.history import History
+from regress.model.rates import ErrorRate
 from regress.pipeline.ab.runs import is_whole
+from regress.pipeline.calibrate.quote import error_rate_of
 from regress.pipeline.cells import index
 from regress.pipeline.history.history import history
 from regress.pipeline.noise import Index, calibrated_noise
 from regress.pipeline.request import AUTO_TIER, Request
 from regress.site.pairs import Pair, judge_pairs
 from regress.site.releases import Release, releases_of
+from regress.site.repeats import Repeats, count_repeats
 from regress.site.steps import Step, steps_of
 from regress.store.calibration import load_calibration
 from regress.store.intact import load_intact
@@ -58,6 +61,8 @@ class Subject:
         Median kernel time over those rounds, by stack and case.
     pairs
         Every stack against every earlier one, by (base, head).
+    repeats
+        Each release against itself in another campaign.
     history
         Every change over all releases, with one error rate; None if there are no two releases.
     steps
@@ -82,6 +87,7 @@ class Subject:
     whole: Mapping[str, Index]
     times_us: Mapping[str, Mapping[Case, float]]
     pairs: Mapping[tuple[str, str], Pair]
+    repeats: Repeats
     history: History | None
     steps: Mapping[str, Step]
     numbers: Mapping[str, int]
@@ -93,6 +99,13 @@ class Subject:
     def measured(self) -> tuple[Release, ...]:
         """The stacks that have rounds, oldest first."""
         return tuple(release for release in self.releases if release.rounds)
+
+    @property
+    def check_rate(self) -> ErrorRate | None:
+        """How often `check` errs on these cells; None if this GPU is not calibrated."""
+        if self.calibration is None:
+            return None
+        return error_rate_of(self.calibration, "check", self.config, list(self.families))
 
     def release(self, tag: str) -> Release:
         """Return a stack by its tag."""
@@ -150,6 +163,7 @@ def load_subject(
         whole=whole,
         times_us={tag: _medians(found) for tag, found in whole.items()},
         pairs=judge_pairs(measured, whole, calibrated, config),
+        repeats=count_repeats(measured, whole, calibrated, config),
         history=told,
         steps=steps_of(told) if told else {},
         numbers=_numbers(alike),

@@ -20,6 +20,7 @@ from regress.site.pages.regret import regret_pages
 from regress.site.pages.release import release_pages
 from regress.site.pages.roofline import roofline_pages
 from regress.site.pages.thresholds import threshold_pages
+from regress.site.pages.upgrade import upgrade_data, upgrade_pages
 from regress.site.subject import Subject
 
 __all__ = ["write_site"]
@@ -29,7 +30,9 @@ _ASSETS: Final = (
     "assets/site.css",
     "assets/site.js",
     "assets/charts.js",
+    "assets/parts.js",
     "assets/compare.js",
+    "assets/upgrade.js",
     "assets/roofline.js",
     "assets/theme.js",
     "vendor/d3.min.js",
@@ -42,6 +45,7 @@ _LIST: Final = "written.txt"
 """Lists every file of the site, so that the next call knows which of them are stale."""
 _PAGES: Final = (
     overview_pages,
+    upgrade_pages,
     release_pages,
     compare_pages,
     cell_pages,
@@ -100,7 +104,7 @@ def _files(subject: Subject, url: str, *, asv: bool) -> Iterator[tuple[str, str 
     for page in _pages(subject, asv=asv):
         yield page.path, render(page, shared)
     yield "data/rounds.js", _script("rounds", [*_rounds(subject)])
-    for path, name, value in compare_data(subject):
+    for path, name, value in chain(compare_data(subject), upgrade_data(subject)):
         yield path, _script(name, value)
     yield "findings.atom", feed(subject, url)
     for name in _ASSETS:

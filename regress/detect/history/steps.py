@@ -220,7 +220,8 @@ def _placed(
 
     The place is the boundary within the window that is highest, and it must be larger than `size`
     by itself. A window without such a boundary shows no step: that is drift, if it is anything. A
-    window that holds a step says no more than that, as the step alone may have made it show.
+    window that holds a step the same way says no more than that, as the step alone may have made
+    it show; one the other way cannot have.
     """
     heights = {True: _heights(line, line.panel.level), False: _heights(line, -line.panel.level)}
     found: dict[int, list[PlacedStep]] = defaultdict(list)
@@ -228,7 +229,8 @@ def _placed(
         found[step.series].append(step)
     for window in sorted(shown, key=lambda s: (s.last - s.first, -s.rise)):
         others = found[window.series]
-        if any(window.first < step.point <= window.last for step in others):
+        alike = (step.point for step in others if step.slower is window.slower)
+        if any(window.first < point <= window.last for point in alike):
             continue
         inside = heights[window.slower][window.series, window.first : window.last]
         if inside.max() > line.size[window.series]:

@@ -12,11 +12,12 @@ import numpy as np
 
 from regress.config import Config
 from regress.counted import counted, ranged
-from regress.detect.history.recovery import outcome_of
+from regress.detect.history.recovery import level_by_code, outcome_of
+from regress.detect.history.steps import Nature
 from regress.model.finding import Metric, Ratio, Series
 from regress.model.history import Extreme, HistoryFinding, Kind
 from regress.model.history_series import Drift, PlanChange, Recovered, Step
-from regress.model.reason import REASONS
+from regress.model.reason import REASONS, ReasonCode
 from regress.model.verdict import Verdict
 from regress.pipeline.history.causes import (
     Signature,
@@ -27,7 +28,7 @@ from regress.pipeline.history.causes import (
     sign,
 )
 from regress.pipeline.history.coverage import Transition
-from regress.pipeline.history.judged import Judged, previous, ratio_between
+from regress.pipeline.history.judged import Judged, compare, previous, ratio_between
 from regress.pipeline.history.lines import Ranges, rule_of
 from regress.store.sources import Sources
 from workloads.record import Case
@@ -56,6 +57,8 @@ class Told:
         Worst ratio in between.
     releases
         How many releases had it.
+    newest
+        The newest release over the last one without it; None if nothing joins them.
     """
 
     change: Step | Drift
@@ -63,6 +66,7 @@ class Told:
     end: str | None
     depth: float
     releases: int
+    newest: Ratio | None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -87,14 +91,14 @@ class Told:
 
 def tell_changes(judged: Judged, ranges: Ranges, config: Config) -> Iterator[Told]:
     """Return every step, then every drift, of one metric."""
-    alpha = rule_of(judged.lines.metric, config).equivalence_alpha
     for number in range(len(judged.found.steps)):
-        yield _step(judged, ranges, number, alpha)
-    yield from _drifts(judged, ranges, alpha)
+        yield _step(judged, ranges, number, config)
+    yield from _drifts(judged, ranges, config)
 
 
-def _step(judged: Judged, ranges: Ranges, number: int, alpha: float) -> Told:
+def _step(judged: Judged, ranges: Ranges, number: int, config: Config) -> Told:
     lines, placed = judged.lines, judged.found.steps[number]
+    alpha = rule_of(lines.metric, config).equivalence_alpha
     before = previous(lines, placed.series, placed.point)
     before = placed.first if before is None else before
     case = lines.cases[placed.series]
@@ -113,9 +117,8 @@ def _step(judged: Judged, ranges: Ranges, number: int, alpha: float) -> Told:
         bridged=(placed.series, placed.point) in judged.bridged,
         evidence=ran_changes(*sides),
     )
-    return _told(
-        judged, step, sign(case, lines.metric, *sides), (placed.series, before, placed.point)
-    )
+    signature = sign(case, lines.metric, *sides)
+    return _told(judged, step, signature, (placed.series, before, placed.point), config)
 
 
 def _estimate(judged: Judged, series: int, before: int, point: int) -> Ratio:
@@ -123,8 +126,9 @@ def _estimate(judged: Judged, series: int, before: int, point: int) -> Ratio:
     return Ratio(float(np.exp(level[point] - level[before])), None, None, 0.0)
 
 
-def _drifts(judged: Judged, ranges: Ranges, alpha: float) -> Iterator[Told]:
+def _drifts(judged: Judged, ranges: Ranges, config: Config) -> Iterator[Told]:
     lines = judged.lines
+    alpha = rule_of(lines.metric, config).equivalence_alpha
     for drift in judged.found.drifts:
         level, case = lines.line.panel.level[drift.series], lines.cases[drift.series]
         early = slice(drift.early[0], drift.early[1] + 1)
@@ -144,16 +148,27 @@ def _drifts(judged: Judged, ranges: Ranges, alpha: float) -> Iterator[Told]:
             or _estimate(judged, drift.series, best, drift.late[1]),
             p_adjusted=drift.p_adjusted,
         )
-        yield _told(judged, told, sign(case, lines.metric, *sides), (drift.series, best, passed))
+        signature = sign(case, lines.metric, *sides)
+        yield _told(judged, told, signature, (drift.series, best, passed), config)
 
 
 def _told(
-    judged: Judged, change: Step | Drift, signature: Signature, at: tuple[int, int, int]
+    judged: Judged,
+    change: Step | Drift,
+    signature: Signature,
+    at: tuple[int, int, int],
+    config: Config,
 ) -> Told:
     series, before, point = at
     line, tags = judged.lines.line, judged.lines.tags
-    level = line.panel.level[series]
-    outcome = outcome_of(point, before, level, judged.of(series), float(line.size[series]))
+    known = line.panel.level[series]
+    level = level_by_code(known, line.nature[series] != Nature.CLOSED)
+    newest = int(np.flatnonzero(np.isfinite(known))[-1])
+    spans = slice(before, before + 1), slice(newest, newest + 1)
+    code, ratio = compare(judged.lines, series, spans, config)
+    equal = code is ReasonCode.EQUIVALENT
+    beyond = float(line.size[series])
+    outcome = outcome_of((before, point), level, judged.of(series), beyond, equal=equal)
     last = outcome.end if outcome.end is not None else level.size
     return Told(
         change,
@@ -161,6 +176,7 @@ def _told(
         None if outcome.end is None else tags[outcome.end],
         float(np.exp(outcome.depth)),
         int(np.isfinite(level[point:last]).sum()),
+        ratio,
     )
 
 
@@ -175,15 +191,12 @@ def plan_changes(ranges: Ranges, tags: tuple[str, ...]) -> Iterator[PlanChange]:
 
 
 def group_changes(
-    changes: Iterable[Told],
-    sources: Sources,
-    tags: tuple[str, ...],
-    config: Config,
-    options: str,
+    changes: Iterable[Told], sources: Sources, config: Config, options: str
 ) -> Iterator[HistoryFinding]:
     """Return one finding for all series that changed at one place, one way and for one cause.
 
-    Series in which the change still stands and those in which it was taken back are told apart.
+    Series in which the change still stands, and those in which one release or another took it back,
+    are told apart.
 
     Parameters
     ----------
@@ -194,15 +207,13 @@ def group_changes(
     for told in changes:
         # Drifting cases pass their margins one after the other.
         place = told.pair if isinstance(told.change, Step) else None
-        key = told.change.series.metric, place, told.verdict, told.signature, told.end is None
+        key = told.change.series.metric, place, told.verdict, told.signature, told.end
         groups[key].append(told)
     for group in groups.values():
-        yield _finding(group, sources, tags, config, options)
+        yield _finding(group, sources, config, options)
 
 
-def _finding(
-    group: list[Told], sources: Sources, tags: tuple[str, ...], config: Config, options: str
-) -> HistoryFinding:
+def _finding(group: list[Told], sources: Sources, config: Config, options: str) -> HistoryFinding:
     def size(told: Told) -> float:
         return abs(float(np.log(told.change.ratio.estimate)))
 
@@ -211,7 +222,6 @@ def _finding(
     metric = step.series.metric
     kind = Kind.STEP if isinstance(step, Step) else Kind.DRIFT
     cause = cause_of(worst.signature, step, sources, pair)
-    ends = [told.end for told in group if told.end is not None]
     ratios = sorted(told.change.ratio.estimate for told in group)
     word = {Verdict.REGRESSION: "slower"}.get(worst.verdict, "faster")
     name = (kind, metric, pair[1], word, worst.signature.sort, worst.signature.detail)
@@ -222,13 +232,14 @@ def _finding(
         last_good=pair[0],
         first_bad=pair[1],
         verdict=worst.verdict,
-        standing=not ends,
+        standing=worst.end is None,
         gates=rule_of(metric, config).gates,
-        recovered_by=max(ends, key=tags.index) if ends else None,
+        recovered_by=worst.end,
         families=tuple(dict.fromkeys(told.change.family for told in group)),
         cases=tuple(told.change.series.case for told in group),
         size=float(median(ratios)),
         largest=Extreme(step.series.case, step.ratio),
+        newest=_newest(group) if worst.end is None else None,
         reason=f"{counted(len(group), 'case')} {word}, by {ranged(ratios[0], ratios[-1])}",
         cause=cause,
         reproduce=_check(pair, options),
@@ -251,14 +262,12 @@ def group_transitions(
     """
     groups: dict[tuple[object, ...], list[Transition]] = defaultdict(list)
     for found in transitions:
-        stands = found.end is None
-        groups[found.before, found.point, found.code, _reason(found.why), stands].append(found)
+        groups[found.before, found.point, found.code, _reason(found.why), found.end].append(found)
     for group in groups.values():
         first = group[0]
         pair = tags[first.before], tags[first.point]
         verdict = REASONS[first.code].verdict
         kind = Kind.APPEARED if verdict is Verdict.NEW else Kind.LOST
-        ends = [found.end for found in group if found.end is not None]
         verb = "run now, before" if kind is Kind.APPEARED else f"{first.code} now"
         yield HistoryFinding(
             id=_slug(kind, pair[1], first.code, _reason(first.why)),
@@ -267,9 +276,9 @@ def group_transitions(
             last_good=pair[0],
             first_bad=pair[1],
             verdict=verdict,
-            standing=not ends,
+            standing=first.end is None,
             gates=True,
-            recovered_by=tags[max(ends)] if ends else None,
+            recovered_by=None if first.end is None else tags[first.end],
             families=tuple(dict.fromkeys(families[found.case] for found in group)),
             cases=tuple(found.case for found in group),
             size=None,
@@ -281,14 +290,27 @@ def group_transitions(
 
 
 def named_apart(findings: Sequence[HistoryFinding]) -> tuple[HistoryFinding, ...]:
-    """Give those that were taken back an id of their own where another still stands."""
-    standing = {finding.id for finding in findings if finding.standing}
+    """Give findings that differ only in their end an id each.
+
+    The one that stands keeps its id, or else the one with the most cases.
+    """
+    keepers: dict[str, HistoryFinding] = {}
+    for finding in sorted(findings, key=lambda f: (not f.standing, -len(f.cases))):
+        keepers.setdefault(finding.id, finding)
     return tuple(
         finding
-        if finding.standing or finding.id not in standing
-        else msgspec.structs.replace(finding, id=f"{finding.id}-taken-back")
+        if finding is keepers[finding.id]
+        else msgspec.structs.replace(finding, id=f"{finding.id}-until-{finding.recovered_by}")
         for finding in findings
     )
+
+
+def _newest(group: Iterable[Told]) -> Extreme | None:
+    """Return the case that differs most between the last release without it and the newest."""
+    known = [(told.change.series.case, told.newest) for told in group if told.newest is not None]
+    if not known:
+        return None
+    return Extreme(*max(known, key=lambda one: abs(float(np.log(one[1].estimate)))))
 
 
 def _check(pair: tuple[str, str], options: str) -> str:

@@ -118,7 +118,7 @@ def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config, option
     )
     transitions = tuple(find_transitions(chain, ranges))
     findings = (
-        *group_changes(changes, sources, chain.tags, config, options),
+        *group_changes(changes, sources, config, options),
         *group_transitions(transitions, ranges.cases, chain.tags, sources, options),
     )
     return _Told(judged, changes, transitions, _worst_first(named_apart(findings), chain.tags))

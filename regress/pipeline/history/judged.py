@@ -20,7 +20,7 @@ from regress.stats.bridge import bridged_p, bridged_shift
 from regress.stats.exact import Strata
 from regress.stats.shift import shift
 
-__all__ = ["Judged", "judge_lines", "previous", "ratio_between"]
+__all__ = ["Judged", "compare", "judge_lines", "previous", "ratio_between"]
 
 _CHANGES: Final = {ReasonCode.SLOWER, ReasonCode.FASTER}
 
@@ -163,7 +163,7 @@ def _point(
     if before is None:
         return Point(tag, time_us, relative, rounds)
     spans = slice(before, before + 1), slice(point, point + 1)
-    code, ratio = _compare(lines, series, spans, config)
+    code, ratio = compare(lines, series, spans, config)
     if step is not None:
         code = ReasonCode.SLOWER if step.slower else ReasonCode.FASTER
     elif code in _CHANGES:
@@ -178,7 +178,7 @@ def _known(strata: tuple[NDArray[np.float64], ...], series: int, point: int) -> 
     return [value for value in values if isfinite(value)]
 
 
-def _compare(
+def compare(
     lines: Lines, series: int, spans: tuple[slice, slice], config: Config
 ) -> tuple[ReasonCode, Ratio | None]:
     """Judge two releases by the rule of a single comparison."""

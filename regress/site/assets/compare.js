@@ -1,30 +1,9 @@
-// The comparison of two releases: a script of the base is loaded, since file:// has no fetch().
+// The comparison of two releases.
 "use strict";
 
 const settings = JSON.parse(document.getElementById("settings").textContent);
 const form = document.getElementById("compare");
 const place = document.getElementById("comparison");
-
-function element(name, attributes = {}, ...children) {
-  const made = Object.assign(document.createElement(name), attributes);
-  made.append(...children);
-  return made;
-}
-
-function badge(verdict, text = verdict) {
-  return element("span", { className: `verdict v-${verdict.toLowerCase()}` }, `${VERDICTS[verdict][2]} ${text}`);
-}
-
-function load(base) {
-  const name = `pairs/${base}`;
-  if (SITE[name]) return Promise.resolve(SITE[name]);
-  return new Promise((resolve, reject) => {
-    const script = element("script", { src: `data/pairs/${encodeURIComponent(base)}.js` });
-    script.onload = () => resolve(SITE[name]);
-    script.onerror = () => reject(new Error(`${script.src} is missing: make the site again`));
-    document.head.append(script);
-  });
-}
 
 function cellsOf(pair, base, head) {
   let at = 0;
@@ -100,7 +79,7 @@ async function update() {
     return;
   }
   try {
-    show((await load(base))[head], base, head);
+    show((await load("pairs", base))[head], base, head);
   } catch (error) {
     place.replaceChildren(message(error.message));
   }

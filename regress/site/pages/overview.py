@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from regress.model.rates import ErrorRate
-from regress.pipeline.calibrate.quote import error_rate_of
 from regress.pipeline.year import recorded_year
 from regress.site.page import Page
 from regress.site.releases import Release
@@ -35,7 +33,7 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
             "rows": rows,
             "newest": next((row for row in rows if row.step), None),
             "history": subject.history,
-            "rate": _rate(subject),
+            "rate": subject.check_rate,
             "calibration": subject.calibration,
             "cells": len(subject.families),
             "measured": subject.measured,
@@ -66,12 +64,6 @@ def _row(subject: Subject, release: Release) -> _Row:
     before = subject.release(release.previous) if release.previous else None
     changed = release.changed(before) if before else ()
     return _Row(release, changed, subject.steps.get(release.tag))
-
-
-def _rate(subject: Subject) -> ErrorRate | None:
-    if subject.calibration is None:
-        return None
-    return error_rate_of(subject.calibration, "check", subject.config, list(subject.families))
 
 
 def _heat(subject: Subject) -> dict[str, object]:

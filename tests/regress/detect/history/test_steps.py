@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regress.detect.history.recovery import outcome_of
+from regress.detect.history.recovery import level_by_code, outcome_of
 from regress.detect.history.steps import Found, Line, Nature, find_changes, jumps
 from regress.stats.exact import Floats
 from regress.stats.panel import Panel
@@ -200,4 +200,17 @@ def test_jumps_skip_gaps() -> None:
 def test_outcome_without_a_step_back() -> None:
     """A level that comes down by itself is no recovery: nothing shows it."""
     level = np.array([0.0, 0.05, 0.05, 0.0])
-    assert outcome_of(1, 0, level, (), 0.01).end is None
+    assert outcome_of((0, 1), level, (), 0.01).end is None
+
+
+def test_outcome_of_what_ended_without_a_step() -> None:
+    """It is over, too, if the newest point is shown equal: from where the level came back."""
+    level = np.array([0.0, 0.05, 0.05, 0.004, 0.0])
+    assert outcome_of((0, 1), level, (), 0.01, equal=True).end == 3
+
+
+def test_points_with_the_same_code_share_a_level() -> None:
+    """Noise between them ends no change; gaps stay gaps."""
+    level = np.array([0.0, 0.02, np.nan, 0.04, 0.1])
+    found = level_by_code(level, np.array([True, False, False, True]))
+    assert found == pytest.approx([0.0, 0.03, np.nan, 0.03, 0.1], nan_ok=True)

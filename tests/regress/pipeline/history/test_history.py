@@ -79,7 +79,21 @@ def test_what_still_stands_is_told_apart(tmp_path: Path) -> None:
         ({*CASES[:1]}, True, None),
         ({*CASES[1:3]}, False, TAGS[11]),
     ]
-    assert worse[1].id == f"{worse[0].id}-taken-back"
+    assert worse[1].id == f"{worse[0].id}-until-{TAGS[11]}"
+    assert worse[0].newest is not None
+    assert worse[0].newest.ratio.estimate == pytest.approx(1.08, abs=0.005)
+    assert worse[1].newest is None
+
+
+def test_a_short_regression_after_a_gain_is_shown(tmp_path: Path) -> None:
+    """A window that holds a step the other way still shows what follows it."""
+
+    def factor(_case: Case, point: int) -> float:
+        return 1.0 if point < 7 else 1.1 if point == 9 else 0.95
+
+    report = history_of(Year(tmp_path, factor, campaigns={"c1": (range(len(TAGS)), 5)}))
+    worse = [f for f in report.findings if f.verdict == "REGRESSION"]
+    assert [(f.first_bad, f.recovered_by) for f in worse] == [(TAGS[9], TAGS[10])]
 
 
 def test_slow_drift_is_found(tmp_path: Path) -> None:
