@@ -8,6 +8,7 @@ import msgspec
 from regress.errors import ExitCode
 from regress.model.cause import Cause
 from regress.model.finding import Metric, Ratio
+from regress.model.history_moves import ThresholdMove
 from regress.model.history_series import Drift, PlanChange, Recovered, SeriesHistory, Step
 from regress.model.verdict import Verdict
 from workloads.record import Case
@@ -233,6 +234,9 @@ class History(_Part, frozen=True):
         In order of their time.
     reference
         The stack that most campaigns hold: what bridges campaigns that share no pair.
+    threshold_moves
+        Where splitting, or what it costs, surely ends or begins at another batch size: information.
+        From rounds of every tier.
     damaged
         Round files that were left out.
     """
@@ -255,6 +259,7 @@ class History(_Part, frozen=True):
     drifts: tuple[Drift, ...]
     recovered: tuple[Recovered, ...]
     plan_changes: tuple[PlanChange, ...]
+    threshold_moves: tuple[ThresholdMove, ...]
     controls: ControlGroup
     guarantee: Guarantee
     damaged: tuple[Damaged, ...]

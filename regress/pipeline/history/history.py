@@ -30,7 +30,8 @@ from regress.pipeline.history.findings import (
 from regress.pipeline.history.judged import Judged, judge_lines
 from regress.pipeline.history.lines import Ranges, build_lines, build_ranges
 from regress.pipeline.history.series import releases_of, series_of, with_coverage
-from regress.pipeline.request import AUTO_TIER, BY_DEFAULT, Request
+from regress.pipeline.history.thresholds import find_moves
+from regress.pipeline.request import ANY_TIER, AUTO_TIER, BY_DEFAULT, Request
 from regress.stats.segments import MISSING, can_segment
 from regress.store.cache import load_cached
 from regress.store.columns import join_sheets
@@ -149,7 +150,10 @@ def _compose(
     verdict, code = _verdict(chain, ranges, kernel, findings)
     steps = (t.change for t in told.changes if isinstance(t.change, Step))
     drifts = (t.change for t in told.changes if isinstance(t.change, Drift))
-    warnings = [*intact.warnings, *chain.warnings]
+    # Facts of plans are exact, so those of sweeps and hand-picked cases are as good.
+    every = altered(request, tier=ANY_TIER).cases(held)
+    moved = find_moves(chain, every, config.thresholds)
+    warnings = [*intact.warnings, *chain.warnings, *moved.warnings]
     if any(one.change_points is None for one in series) and _long(chain, config):
         warnings.append(MISSING)
     return History(
@@ -171,6 +175,7 @@ def _compose(
         drifts=tuple(drifts),
         recovered=tuple(t.recovered for t in told.changes if t.recovered is not None),
         plan_changes=tuple(plan_changes(ranges, chain.tags)),
+        threshold_moves=tuple(m for m in moved.moves if chain.tags.index(m.after) > start),
         controls=control_group(kernel, sources, config),
         guarantee=_guarantee(kernel, config),
         damaged=intact.damaged,

@@ -56,14 +56,17 @@ class Planner:
         told = self.occupancies.get(_shape_of(case)) if cuda else None
         return _plan(case, self.device, version, told)
 
-    def threshold(self, axis: Axis, rule: ThresholdsRule) -> Bracket | None:
+    def threshold(
+        self, axis: Axis, rule: ThresholdsRule, guess: int | None = None
+    ) -> Bracket | None:
         """Return where splitting ends, or None if nothing is known of the axis.
 
-        Looked for by bisection: along an axis a planner that has stopped does not begin again.
+        Looked for by bisection: along an axis a planner that has stopped does not begin again. A
+        right guess saves most of it.
         """
         known: dict[int, bool] = {}
         unlimited = replace(rule, most_batches=rule.largest_batch)
-        while tried := next_batches(known, None, unlimited):
+        while tried := next_batches(known, guess, unlimited):
             for batch in tried:
                 made = self.plan(axis.case(batch))
                 if made is None:

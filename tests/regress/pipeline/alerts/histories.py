@@ -70,6 +70,7 @@ def history(
         drifts=(),
         recovered=(),
         plan_changes=(),
+        threshold_moves=(),
         controls=ControlGroup((), 0, 0, 0, None, None),
         guarantee=Guarantee(0.01, 1, None),
         damaged=(Damaged("x.json.gz", "is no gzip"),) if damaged else (),
