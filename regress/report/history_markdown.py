@@ -20,6 +20,7 @@ from regress.report.history_rows import (
     render_undecided,
 )
 from regress.report.history_stories import Story, stories_of
+from regress.report.history_suspects import render_suspects, suspects_of
 from regress.report.markdown import Block, escaped, fenced, fit, literal, row, table
 from regress.report.printable import printable
 from regress.report.view import View
@@ -41,12 +42,20 @@ def render_history_markdown(report: History, view: View) -> str:
         *_stories("Better", [s for s in stories if not s.worse]),
         *_table("Releases", RELEASE_HEADER, release_rows(report), "release"),
         Block("", (), [*_undecided(report), escaped(render_best(report))]),
+        *_suspects(report),
         *_table("Slower than the best so far", BEST_HEADER, best, "case"),
         Block("", (), (escaped(render_controls(report.controls)),)),
         *_table("Control group", CONTROL_HEADER, control_rows(report.controls), "pair"),
         Block("", (), (escaped(render_guarantee(report.guarantee)), "", fenced(report.command))),
     ]
     return fit(blocks)
+
+
+def _suspects(report: History) -> list[Block]:
+    title = "Looks slower, with too few rounds to prove it"
+    told = ("; ".join(render_suspects(report, found)) for found in suspects_of(report))
+    rows = [f"- {escaped(line)}" for line in told]
+    return [Block(title, rows, noun="step")] if rows else []
 
 
 def _undecided(report: History) -> list[str]:

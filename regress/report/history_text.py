@@ -21,6 +21,7 @@ from regress.report.history_rows import (
     render_undecided,
 )
 from regress.report.history_stories import Story, stories_of
+from regress.report.history_suspects import render_suspects, suspects_of
 from regress.report.printable import printable
 from regress.report.view import EXIT_STYLES, View, render_table
 
@@ -46,6 +47,7 @@ def render_history_text(report: History, view: View) -> str:
         _table(console, "Releases", RELEASE_HEADER, release_rows(report))
         if line := render_undecided(report):
             console.print(f"\n{line}")
+        _suspects(console, report)
         console.print(f"\n{render_best(report)}")
         _table(console, "", BEST_HEADER, best_rows(report, everything=view.everything))
         console.print(f"\n{render_controls(report.controls)}")
@@ -68,6 +70,17 @@ def _section(console: Console, title: str, stories: Sequence[Story]) -> None:
             console.print(f"  {first}")
             for line in others:
                 console.print(f"      {line}", style="dim")
+
+
+def _suspects(console: Console, report: History) -> None:
+    every = suspects_of(report)
+    if every:
+        console.print("\nLooks slower, with too few rounds to prove it", style="bold")
+    for found in every:
+        first, *others = render_suspects(report, found)
+        console.print(f"  {first}")
+        for line in others:
+            console.print(f"      {line}", style="dim")
 
 
 def _table(

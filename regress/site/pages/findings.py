@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 
 from regress.model.history import HistoryFinding
 from regress.report.history_stories import stories_of
+from regress.report.history_suspects import suspects_of
 from regress.site.page import Page
 from regress.site.subject import Subject
 from regress.site.words import sentence, times
@@ -24,6 +25,7 @@ def finding_pages(subject: Subject) -> Iterator[Page]:
         "Findings",
         {
             "history": told,
+            "suspects": suspects_of(told) if told else (),
             "standing": [s for s in stories if s.worse and s.lead.standing],
             "over": [s for s in stories if s.worse and not s.lead.standing],
             "better": [s for s in stories if not s.worse],
