@@ -1,12 +1,10 @@
 """Every two measured stacks, judged by the rules of `check`."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from typing import Final
-
-import msgspec
 
 from regress.config import Config
 from regress.detect import DETECTORS
@@ -15,7 +13,7 @@ from regress.errors import UsageError
 from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell
 from regress.model.finding import Finding, Metric
-from regress.model.verdict import Verdict
+from regress.model.verdict import Verdict, join
 from regress.pipeline.cells import build_cells
 from regress.pipeline.check import first_start
 from regress.pipeline.missing import mark_missing, missing_rounds
@@ -134,8 +132,7 @@ def _judge(base: Release, head: Release, noise: Noise, config: Config) -> Pair |
         return None
     verdict, _ = gate(cell_verdicts(findings), variance_fails=config.spread.fails)
     swapped = [replace(cell, base=cell.head, head=cell.base) for cell in cells]
-    turned = [*map(_turned, times), *lost, *_found(swapped, config)]
-    back = {cell.case: cell.verdict for cell in cell_verdicts(turned)}
+    back = _back(times, [*lost, *_found(swapped, config)])
     return Pair(base.tag, head.tag, asked.tier, verdict, told, back)
 
 
@@ -143,9 +140,14 @@ def _found(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:
     return (finding for detect in _OTHERS for finding in detect(cells, config))
 
 
-def _turned(finding: Finding) -> Finding:
-    verdict = _TURNED.get(finding.verdict, finding.verdict)
-    return msgspec.structs.replace(finding, verdict=verdict)
+def _back(times: Sequence[Finding], others: Sequence[Finding]) -> dict[Case, Verdict]:
+    """Return verdicts of the way back: times turned round, the others found with sides swapped."""
+    told: dict[Case, list[Verdict]] = defaultdict(list)
+    for cell in cell_verdicts(times):
+        told[cell.case].append(_TURNED.get(cell.verdict, cell.verdict))
+    for cell in cell_verdicts(others):
+        told[cell.case].append(cell.verdict)
+    return {case: join(verdicts) for case, verdicts in told.items()}
 
 
 def _outcomes(
