@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from regress.model.history import History
+from regress.report.history_moves import MOVE_HEADER, PLAN_HEADER, move_rows, plan_rows
 from regress.report.history_rows import (
     BEST_HEADER,
     CONTROL_HEADER,
@@ -40,6 +41,8 @@ def render_history_markdown(report: History, view: View) -> str:
         Block("", (), head),
         *_stories("Worse", [s for s in stories if s.worse]),
         *_stories("Better", [s for s in stories if not s.worse]),
+        *_table("Thresholds that moved", MOVE_HEADER, move_rows(report), "move"),
+        *_table("Plans that changed", PLAN_HEADER, plan_rows(report), "change"),
         *_table("Releases", RELEASE_HEADER, release_rows(report), "release"),
         Block("", (), [*_undecided(report), escaped(render_best(report))]),
         *_suspects(report),

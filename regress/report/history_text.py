@@ -6,6 +6,7 @@ from rich.console import Console
 
 from regress.counted import counted
 from regress.model.history import History
+from regress.report.history_moves import move_rows, plan_rows
 from regress.report.history_rows import (
     BEST_HEADER,
     CONTROL_HEADER,
@@ -44,6 +45,7 @@ def render_history_text(report: History, view: View) -> str:
         _section(console, "Better, and still so", [s for s in standing if not s.worse])
         _section(console, "Better for a while", [s for s in past if not s.worse])
         _section(console, "Not counted in the verdict", [s for s in every if not s.lead.gates])
+        _moves(console, report)
         _table(console, "Releases", RELEASE_HEADER, release_rows(report))
         if line := render_undecided(report):
             console.print(f"\n{line}")
@@ -70,6 +72,18 @@ def _section(console: Console, title: str, stories: Sequence[Story]) -> None:
             console.print(f"  {first}")
             for line in others:
                 console.print(f"      {line}", style="dim")
+
+
+def _moves(console: Console, report: History) -> None:
+    moved = [f"{step}: {what}, by {by}: {axes}" for step, what, by, axes in move_rows(report)]
+    plans = [
+        f"{step}: {what} in {cases}, e.g. {one}" for step, what, cases, one in plan_rows(report)
+    ]
+    for title, lines in (("Thresholds that moved", moved), ("Plans that changed", plans)):
+        if lines:
+            console.print(f"\n{title} ({len(lines)})", style="bold")
+        for line in lines:
+            console.print(f"  {line}")
 
 
 def _suspects(console: Console, report: History) -> None:

@@ -7,7 +7,7 @@ from regress.errors import ExitCode
 from regress.model.reason import ReasonCode
 from regress.model.thresholds import AxisNumbers, Bracket, Height, Numbers, ThresholdsReport
 
-__all__ = ["header", "render_action", "render_bracket", "render_rows"]
+__all__ = ["bracket_words", "header", "render_action", "render_bracket", "render_rows"]
 
 _HEADER: Final = (
     *("backend", "mode", "distribution", "planned", "measured", "predicted"),
@@ -83,6 +83,19 @@ def render_bracket(bracket: Bracket | None) -> str:
     if bracket.first is None:
         return f">{bracket.last}"
     return f"<={bracket.first}" if bracket.last is None else f"{bracket.last + 1}..{bracket.first}"
+
+
+def bracket_words(bracket: Bracket | None) -> str:
+    """Return at which batch size something begins, as far as it is known."""
+    if bracket is None:
+        return "not known"
+    if bracket.first is None:
+        return f"not up to {bracket.last}" if bracket.last is not None else "not known"
+    if bracket.last is None:
+        return f"at {bracket.first} or below"
+    if bracket.exact:
+        return f"at {bracket.first}"
+    return f"from {bracket.last + 1} to {bracket.first}"
 
 
 def _height(height: Height | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from regress.model.verdict import WORST_FIRST, Verdict
 from regress.pipeline.ab.runs import is_whole
+from regress.report.history_moves import rows_of_moves
 from regress.site.page import Page
 from regress.site.releases import Release
 from regress.site.steps import CellStep, Step
@@ -29,6 +30,7 @@ def _page(
 ) -> Page:
     step = subject.steps.get(release.tag)
     previous = subject.release(step.base) if step else None
+    moves = subject.history.threshold_moves if subject.history else ()
     judge = f"python -m regress check {release.previous} {release.tag} {subject.source}"
     return Page(
         path_of_release(release.tag),
@@ -40,6 +42,7 @@ def _page(
             "pins_changed": release.changed(previous) if previous else (),
             "step": step,
             "history": subject.history,
+            "moved": [*rows_of_moves(m for m in moves if m.after == release.tag)],
             "changed": [*_unlike(step, undecided=False)] if step else [],
             "undecided": [*_unlike(step, undecided=True)] if step else [],
             "behind": [*_behind(subject, release.tag, step)] if step else [],

@@ -9,6 +9,7 @@ from regress.model.line import Axis
 from regress.model.thresholds import Bracket, Numbers
 from regress.pipeline.thresholds.lines import lines_of, sort_rounds
 from regress.pipeline.thresholds.predict import predicted_of
+from regress.report.thresholds_rows import bracket_words
 from regress.site.page import Page
 from regress.site.subject import Subject
 from regress.site.words import layout_of, spread_words
@@ -16,7 +17,7 @@ from workloads import catalog
 from workloads.backend import Layout
 from workloads.record import Round
 
-__all__ = ["bracket_words", "threshold_pages"]
+__all__ = ["threshold_pages"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +71,6 @@ def threshold_pages(subject: Subject) -> Iterator[Page]:
 
 def _swept(rounds: Iterable[Round]) -> bool:
     return any(r.tier == catalog.TIERS[-1] for r in rounds)
-
-
-def bracket_words(bracket: Bracket | None) -> str:
-    """Return at which batch size something begins, as far as it is known."""
-    if bracket is None:
-        return "not known"
-    if bracket.first is None:
-        return f"not up to {bracket.last}" if bracket.last is not None else "not known"
-    if bracket.last is None:
-        return f"at {bracket.first} or below"
-    if bracket.exact:
-        return f"at {bracket.first}"
-    return f"from {bracket.last + 1} to {bracket.first}"
 
 
 def _numbers(subject: Subject) -> dict[Axis, dict[str, Numbers]]:

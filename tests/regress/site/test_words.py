@@ -3,10 +3,8 @@
 import pytest
 
 from regress.model.finding import Ratio
-from regress.model.thresholds import Bracket
 from regress.model.verdict import Verdict
 from regress.site import words
-from regress.site.pages.thresholds import bracket_words
 from workloads import catalog
 
 
@@ -36,19 +34,3 @@ def test_every_workload_of_the_catalog_has_words() -> None:
     slugs = {entry.case.workload for entry in catalog.cases()}
     assert [slug for slug in slugs if words.workload_words(slug) == slug] == []
     assert words.workload_words("strange") == "strange"
-
-
-@pytest.mark.parametrize(
-    ("bracket", "text"),
-    [
-        (None, "not known"),
-        (Bracket(None, None), "not known"),
-        (Bracket(64, None), "not up to 64"),
-        (Bracket(None, 8), "at 8 or below"),
-        (Bracket(65, 66), "at 66"),
-        (Bracket(64, 66), "from 65 to 66"),
-    ],
-)
-def test_a_bracket_says_what_is_known(bracket: Bracket | None, text: str) -> None:
-    """Only an exact bracket is one number."""
-    assert bracket_words(bracket) == text
