@@ -10,8 +10,8 @@ const order = settings.releases.map(([tag]) => tag);
 
 const ratio = (value) => `${value.toFixed(value >= 10 ? 1 : 3)}×`;
 const cells = (n) => `${n} ${n === 1 ? "cell" : "cells"}`;
-const release = (row) => element("a", { href: `#${hashOf(row.tag, form.family.value)}`, title: `Choose ${row.tag} as what you run` }, row.tag);
 const compareOf = (a, b) => `compare.html#${[a, b].sort((x, y) => order.indexOf(x) - order.indexOf(y)).map(encodeURIComponent).join("...")}`;
+const linked = (tag, row) => element("a", { href: compareOf(tag, row.tag) }, row.tag);
 const hashOf = (tag, family) => encodeURIComponent(tag) + (family ? `/${encodeURIComponent(family)}` : "");
 
 function total(tag, told, families) {
@@ -24,6 +24,7 @@ function total(tag, told, families) {
   row.more = [sum((p) => p.more[0]), sum((p) => p.more[1])];
   row.slow = pick("slow", -1);
   row.fast = pick("fast", 1);
+  row.doubt = pick("doubt", -1);
   row.worse = of(settings.losing);
   row.faster = of(["IMPROVEMENT"]);
   row.lost = row.worse - of(["REGRESSION"]);
@@ -37,12 +38,15 @@ function total(tag, told, families) {
 function best(rows) {
   const free = rows.filter((row) => row.clean);
   const newer = (a, b) => order.indexOf(b.tag) - order.indexOf(a.tag);
-  if (free.length) return free.sort((a, b) => b.saved - a.saved || a.open - b.open || newer(a, b))[0];
+  const most = Math.max(...free.map((row) => row.saved));
+  const alike = free.filter((row) => row.saved >= most - settings.margins[row.across ? 1 : 0]);
+  if (free.length) return alike.sort((a, b) => a.across - b.across || a.open - b.open || newer(a, b))[0];
   return [...rows].sort((a, b) => a.loss - b.loss || a.worse - b.worse || b.saved - a.saved || newer(a, b))[0];
 }
 
-const open = (row) => (row.open ? [`; ${cells(row.open)} ${row.open === 1 ? "is" : "are"} not shown equal`] : []);
-const gains = (row) => `${cells(row.faster)} ${row.faster === 1 ? "is" : "are"} faster${row.fast ? ` (best ${ratio(row.fast[0])})` : ""}`;
+const are = (n) => `${n} ${n === 1 ? "is" : "are"}`;
+const gains = (row) => `${are(row.faster)} faster${row.fast ? ` (best ${ratio(row.fast[0])})` : ""}`;
+const open = (row) => (row.open ? `; ${are(row.open)} not shown equal${row.doubt ? ` (worst ${ratio(row.doubt[0])})` : ""}` : "");
 
 function losses(row) {
   const slower = row.worse - row.lost;
@@ -53,11 +57,11 @@ function losses(row) {
   return told.join(" and ");
 }
 
-function across(row, rows) {
+function across(tag, row, rows) {
   if (!row.across) return [];
   const beside = best(rows.filter((other) => !other.across && other.clean && other.faster));
   const unseen = ` It is compared across campaigns, where changes of up to ${(settings.margins[1] * 100).toFixed(0)} % go unseen`;
-  return beside ? [`${unseen}; measured side by side, the choice is `, release(beside), `: ${gains(beside)}${beside.open ? `, ${beside.open} not shown equal` : ""}.`] : [`${unseen}.`];
+  return beside ? [`${unseen}; measured side by side, the choice is `, linked(tag, beside), `: ${gains(beside)}${open(beside)}.`] : [`${unseen}.`];
 }
 
 function sentence(tag, newer, older) {
@@ -65,11 +69,11 @@ function sentence(tag, newer, older) {
   const back = best(older.filter((row) => row.clean && row.faster && (!top?.clean || row.saved > top.saved)));
   const told = [];
   if (!top) told.push(`${tag} is the newest release measured.`);
-  else if (!top.clean) told.push(`From ${tag}, no newer release is free of regressions. `, release(top), ` has the smallest largest loss: ${losses(top)}; ${gains(top)}`, ...open(top), ".");
-  else if (!top.faster) told.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, release(top), ` is shown slower nowhere`, ...open(top), ".");
-  else told.push(`From ${tag}, go to `, release(top), `: none of ${cells(top.size)} is shown slower or lost, ${gains(top)}`, ...open(top), ".");
-  if (top) told.push(...across(top, newer));
-  if (back) told.push(" Going back to ", release(back), ` costs nothing shown, and ${gains(back)}`, ...open(back), back.across ? ", compared across campaigns." : ".");
+  else if (!top.clean) told.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), ` has the smallest largest loss: ${losses(top)}; ${gains(top)}${open(top)}.`);
+  else if (!top.faster) told.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), ` is shown slower nowhere${open(top)}.`);
+  else told.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, ${gains(top)}${open(top)}.`);
+  if (top) told.push(...across(tag, top, newer));
+  if (back) told.push(" Going back to ", linked(tag, back), ` is shown to cost nothing, and ${gains(back)}${open(back)}${back.across ? ", compared across campaigns" : ""}.`);
   return [element("p", { className: "answer" }, ...told), top];
 }
 
@@ -90,6 +94,12 @@ function typical(part) {
   return element("td", { className: `num v-${verdict.toLowerCase()}` }, `${sign}${part.median.toFixed(3)}`);
 }
 
+function count(verdict, n) {
+  const made = element("span", { className: `v-${verdict.toLowerCase()}`, title: `${n} ${verdict}`, role: "img" }, `${VERDICTS[verdict][2]} ${n}`);
+  made.setAttribute("aria-label", `${n} ${verdict}`);
+  return made;
+}
+
 function line(row, tag, families) {
   const link = element("a", { href: `releases/${encodeURIComponent(row.tag)}.html` }, row.tag);
   const name = element("th", { scope: "row" }, link, element("br"), element("span", { className: "why" }, row.day));
@@ -101,7 +111,7 @@ function line(row, tag, families) {
   }
   verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, "compare"), row.across ? ", across campaigns" : ""));
   if (row.more[0] + row.more[1]) verdict.append(...small(`larger tier: ${row.more[0]} worse, ${row.more[1]} faster`));
-  const counts = element("td", {}, element("span", { className: "counts" }, ...row.counts.map(([v, n]) => element("span", { className: `v-${v.toLowerCase()}` }, `${VERDICTS[v][2]} ${n} ${v}`))));
+  const counts = element("td", {}, element("span", { className: "counts" }, ...row.counts.map(([v, n]) => count(v, n))));
   return element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row.told[f])));
 }
 

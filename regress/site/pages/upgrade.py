@@ -17,7 +17,15 @@ from workloads.record import Case
 
 __all__ = ["losing", "upgrade_data", "upgrade_pages"]
 
-_CHANGES: Final = frozenset({Verdict.IMPROVEMENT, Verdict.REGRESSION})
+_LEGEND: Final = (
+    (Verdict.REGRESSION, "slower"),
+    (Verdict.IMPROVEMENT, "faster"),
+    (Verdict.GONE, "lost"),
+    (Verdict.BROKEN, "wrong"),
+    (Verdict.UNDECIDED, "undecided"),
+    (Verdict.NEW, "new"),
+    (Verdict.SAME, "the same"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ def upgrade_pages(subject: Subject) -> Iterator[Page]:
             "families": families,
             "margins": {"beside": margin.minimum, "across": margin.block_minimum},
             "tier": catalog.TIERS[0],
+            "legend": _LEGEND,
             "rate": subject.check_rate,
             "repeats": subject.repeats,
             "settings": {
@@ -70,7 +79,8 @@ def upgrade_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
     """Yield (path, name, value) of every script that the page loads: one a release that is run.
 
     It holds every other release, family by family: cells by verdict, how many of them were judged
-    across campaigns, the median ratio, the time saved, and (cell, ratio) of the largest changes.
+    across campaigns, the median ratio, the time saved, and (ratio, cell) of the largest loss, the
+    largest gain, and the slowest that is undecided.
     """
     places = {case: place for place, case in enumerate(subject.families)}
     lose = frozenset(losing(subject))
@@ -136,19 +146,26 @@ def _packed(
 def _summary(cells: list[_Told], places: Mapping[Case, int]) -> dict[str, Any]:
     counts = {v: n for v in WORST_FIRST if (n := sum(cell.verdict is v for cell in cells))}
     ratios = [cell.ratio for cell in cells if cell.ratio]
-    changed = [
-        (cell.ratio, places[cell.case]) for cell in cells if cell.ratio and cell.verdict in _CHANGES
-    ]
-    slow, fast = max(changed, default=(1.0, 0)), min(changed, default=(1.0, 0))
-    gains = (1 - ratio for ratio, _ in changed if ratio < 1)
+
+    def sized(verdict: Verdict) -> list[tuple[float, int]]:
+        found = (cell for cell in cells if cell.verdict is verdict)
+        return sorted((cell.ratio, places[cell.case]) for cell in found if cell.ratio)
+
+    slower, faster = sized(Verdict.REGRESSION), sized(Verdict.IMPROVEMENT)
+    doubts = [told for told in sized(Verdict.UNDECIDED) if told[0] > 1]
     return {
         "counts": counts,
         "across": sum(cell.across for cell in cells),
         "median": _short(median(ratios)) if ratios else None,
-        "saved": _short(sum(gains)),
-        "slow": [_short(slow[0]), slow[1]] if slow[0] > 1 else None,
-        "fast": [_short(fast[0]), fast[1]] if fast[0] < 1 else None,
+        "saved": _short(sum(1 - ratio for ratio, _ in faster)),
+        "slow": _placed(slower[-1:]),
+        "fast": _placed(faster[:1]),
+        "doubt": _placed(doubts[-1:]),
     }
+
+
+def _placed(found: list[tuple[float, int]]) -> list[float] | None:
+    return [_short(found[0][0]), found[0][1]] if found else None
 
 
 def _more(rest: list[_Told], lose: frozenset[Verdict]) -> list[int]:
