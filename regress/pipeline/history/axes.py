@@ -42,6 +42,11 @@ class Axes:
     uniform: Mapping[Axis, Mapping[int, int]]
     related: Mapping[Axis, Sequence[int]]
 
+    @property
+    def backends(self) -> frozenset[str]:
+        """Every backend that has an axis."""
+        return frozenset(axis.backend for axis in self.skewed)
+
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
@@ -56,6 +61,12 @@ class Rounds:
     columns: Columns
     rows: Sequence[int]
     held: Sequence[bool]
+
+    def planned(self, backends: Collection[str]) -> Iterator[tuple[Case, Facts]]:
+        """Yield the distinct plan facts of every case of some backends that can be read."""
+        for column, case in enumerate(self.columns.cases):
+            if self.held[column] and case.backend in backends and _readable(case):
+                yield from ((case, facts) for facts in self.facts(column))
 
     def facts(self, column: int) -> Iterator[Facts]:
         """Yield the distinct plan facts that they told of a case."""
@@ -130,6 +141,14 @@ def _axis(case: Case) -> tuple[Axis | None, bool]:
     shape = case.workload.partition(f"-b{workload.kv.batch}-")[0]
     distribution, tokens = _USUAL
     return Axis(shape, tokens, case.backend, mode, distribution), False
+
+
+def _readable(case: Case) -> bool:
+    try:
+        parsed(case.workload)
+    except UsageError:  # Of an older catalog: nothing is known of it.
+        return False
+    return True
 
 
 def line_of(axis: Axis, axes: Axes, rounds: Rounds) -> Line | None:

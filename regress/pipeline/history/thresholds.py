@@ -13,7 +13,7 @@ from regress.model.thresholds import Bracket
 from regress.pipeline.history.axes import Axes, Rounds, axes_of, line_of, rounds_of
 from regress.pipeline.history.chain import Chain
 from regress.pipeline.thresholds.predict import Planner, device_named, occupancies_of
-from workloads.record import Case, Facts
+from workloads.record import Case
 
 __all__ = ["Moves", "find_moves"]
 
@@ -42,21 +42,23 @@ class _Stack:
     ----------
     planner
         None if the GPU is not known.
-    contradicted
-        Backends of which it does not give every recorded fact, in order of their names.
+    believed, contradicted
+        Backends of which it gives every recorded fact, and those of which it does not.
     """
 
     tag: str
     rounds: Rounds
     planner: Planner | None
-    contradicted: tuple[str, ...]
+    believed: frozenset[str] = frozenset()
+    contradicted: frozenset[str] = frozenset()
 
     def predicted(
         self, axis: Axis, axes: Axes, rule: ThresholdsRule, guess: int | None
     ) -> Bracket | None:
         """Return where the model stops splitting, if the axis' shape ran and it is believed."""
-        believed = self.planner is not None and axis.backend not in self.contradicted
-        if self.planner is None or not believed or not self.rounds.timed(axes.related[axis]):
+        if self.planner is None or axis.backend not in self.believed:
+            return None
+        if not self.rounds.timed(axes.related[axis]):
             return None
         return self.planner.threshold(axis, rule, guess)
 
@@ -68,35 +70,23 @@ def find_moves(chain: Chain, wanted: Collection[Case], rule: ThresholdsRule) -> 
     it gives every fact that their rounds recorded of plans of that backend.
     """
     axes = axes_of(chain.columns, wanted)
-    backends = {axis.backend for axis in axes.skewed}
-    stacks = [_stack(chain, tag, backends) for tag in chain.tags]
+    stacks = [_stack(chain, tag, axes.backends) for tag in chain.tags]
     moves = (move for axis in sorted(axes.skewed) for move in _moves(axis, axes, stacks, rule))
     return Moves(tuple(moves), tuple(_doubts(stacks)))
 
 
 def _stack(chain: Chain, tag: str, backends: Collection[str]) -> _Stack:
-    columns, setup = chain.columns, dict(chain.setup)
-    rounds = rounds_of(columns, tag)
+    setup, rounds = dict(chain.setup), rounds_of(chain.columns, tag)
     sms = int(setup["SMs"])
     device = device_named(str(setup["gpu"]), sms)
     if device is None:
-        return _Stack(tag, rounds, None, ())
-    planned = [
-        (case, facts)
-        for n, case in enumerate(columns.cases)
-        if case.backend in backends
-        for facts in rounds.facts(n)
-    ]
-    versions = dict(columns.heads[rounds.rows[-1]].imported)
+        return _Stack(tag, rounds, None)
+    planned = [*rounds.planned(backends)]
+    versions = dict(chain.columns.heads[rounds.rows[-1]].imported)
     planner = Planner(device, versions, occupancies_of(planned, sms))
-    return _Stack(tag, rounds, planner, _contradicted(planner, planned))
-
-
-def _contradicted(planner: Planner, planned: Sequence[tuple[Case, Facts]]) -> tuple[str, ...]:
-    """Return the backends that have a model which does not give every fact."""
-    modelled = {case.backend for case, _ in planned if planner.plan(case) is not None}
-    wrong = {case.backend for case, facts in planned if not planner.reproduces(case, facts)}
-    return tuple(sorted(modelled & wrong))
+    held = [(case.backend, planner.reproduces(case, facts)) for case, facts in planned]
+    right, wrong = ({name for name, same in held if same is told} for told in (True, False))
+    return _Stack(tag, rounds, planner, frozenset(right - wrong), frozenset(wrong))
 
 
 def _moves(
@@ -126,7 +116,7 @@ def _numbers(line: Line | None, predicted: Bracket | None, rule: ThresholdsRule)
 def _doubts(stacks: Sequence[_Stack]) -> Iterator[str]:
     found: dict[str, list[str]] = defaultdict(list)
     for stack in stacks:
-        for name in stack.contradicted:
+        for name in sorted(stack.contradicted):
             found[name].append(stack.tag)
     for name, tags in found.items():
         yield (

@@ -74,22 +74,27 @@ class Planner:
                 known[batch] = made.splits_kv
         return narrowed(known, rule)
 
-    def reproduces(self, case: Case, facts: Facts) -> bool:
-        """Whether the model gives every fact that a round recorded of a case's plan."""
+    def reproduces(self, case: Case, facts: Facts) -> bool | None:
+        """Whether the model gives every fact that a round recorded of a case's plan.
+
+        None if the facts say nothing of the plan. A plan of what the model knows nothing of is one
+        that it does not give.
+        """
+        told = {name: fact for name in _PLANNED if (fact := getattr(facts, name)) is not None}
+        if not told:
+            return None
         made = self.plan(case)
         if made is None:
             return False
         chosen = facts.resolved_backend if backend(case.backend).chooses else None
-        told = ((name, getattr(facts, name)) for name in _PLANNED)
-        return chosen in {*_UNTOLD, made.path} and all(
-            fact is None or fact == getattr(made, name) for name, fact in told
-        )
+        same = all(fact == getattr(made, name) for name, fact in told.items())
+        return same and chosen in {*_UNTOLD, made.path}
 
 
 @cache
 def _plan(case: Case, device: Device, version: str | None, occupancy: int | None) -> Plan | None:
-    batch = _batch(case.workload)
     try:
+        batch = _batch(case.workload)
         return plan_batch(case.backend, batch, device, version=version, occupancy=occupancy)
     except ValueError:
         # The model says so where it knows nothing of a backend, type or head count.

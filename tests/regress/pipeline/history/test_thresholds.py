@@ -43,6 +43,13 @@ Told = Callable[[Case, int, int], Facts | None]
 """Facts of a case with a batch size in the release with a number."""
 
 
+def _record(case: Case, us: float, facts: Facts | None) -> CaseRecord:
+    times = (us,) * 3
+    return CaseRecord(
+        case, Status.MEASURED, kernel_us=times, samples=(9,) * 3, error=1e-3, facts=facts
+    )
+
+
 def _year(
     root: Path,
     axis: Axis,
@@ -56,11 +63,7 @@ def _year(
     def records(point: int, number: int) -> Iterator[CaseRecord]:
         for batch in batches(point):
             case = axis.case(batch)
-            us = (100.0 + batch + number / 10,) * 3
-            facts = told(case, batch, point)
-            yield CaseRecord(
-                case, Status.MEASURED, kernel_us=us, samples=(9,) * 3, error=1e-3, facts=facts
-            )
+            yield _record(case, 100.0 + batch + number / 10, told(case, batch, point))
 
     machine = msgspec.structs.replace(MACHINE, gpu=gpu)
     rounds = [
@@ -150,6 +153,38 @@ def test_a_model_that_is_contradicted_is_not_believed(tmp_path: Path) -> None:
     (warning,) = report.warnings
     assert "the model of flashinfer-decode-tc-auto does not give" in warning
     assert "of v0.6.0:" in warning
+
+
+def test_a_model_that_nothing_confirms_is_not_believed(tmp_path: Path) -> None:
+    """Rounds that tell no plan leave it open, without a warning: there is no contradiction."""
+    report = _year(
+        tmp_path,
+        AUTO,
+        lambda _case, _batch, _point: Facts(resolved_backend="fa2"),
+        batches=lambda _point: (67,),
+        gpu="NVIDIA H200",
+    )
+    assert (report.threshold_moves, report.warnings) == ((), ())
+
+
+def test_a_workload_of_another_catalog_is_left_aside(tmp_path: Path) -> None:
+    """What cannot be read has no threshold, and takes nothing from the others."""
+    strange, known = Case("decode-of-another-time", AUTO.backend), AUTO.case(67)
+
+    rounds = [
+        make_round(
+            TAGS[point],
+            number,
+            [_record(case, 100.0, _modelled(known, 67, point)) for case in (strange, known)],
+            machine=msgspec.structs.replace(MACHINE, gpu="NVIDIA H200"),
+            tier="custom",
+        )
+        for number in range(2)
+        for point in range(1, 7)
+    ]
+    write_rounds(tmp_path, rounds)
+    (move,) = look(tmp_path).threshold_moves
+    assert (move.axis, move.after) == (AUTO, "v0.6.0")
 
 
 @pytest.mark.parametrize("guess", [None, 3, 64, 66, 67, 1024])
