@@ -68,7 +68,7 @@ function sentence(tag, newer, older) {
   const top = best(newer);
   const back = best(older.filter((row) => row.clean && row.faster && (!top?.clean || row.saved > top.saved)));
   const told = [];
-  if (!top) told.push(`${tag} is the newest release measured.`);
+  if (!top) told.push(`${tag} is the newest release measured${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
   else if (!top.clean) told.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), ` has the smallest largest loss: ${losses(top)}; ${gains(top)}${open(top)}.`);
   else if (!top.faster) told.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), ` is shown slower nowhere${open(top)}.`);
   else told.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, ${gains(top)}${open(top)}.`);
@@ -78,12 +78,12 @@ function sentence(tag, newer, older) {
 }
 
 function extreme(found) {
-  if (!found) return element("td", { className: "num" }, "–");
+  if (!found) return element("td", { className: "num extreme" }, "–");
   const [value, place] = found;
   const [family, workload, backend, href] = SITE.cells[place];
   const link = element("a", { href, title: `${workload} ${backend}` }, ratio(value));
   link.setAttribute("aria-label", `${ratio(value)}, ${workload} ${backend}`);
-  return element("td", { className: "num" }, link, element("br"), element("span", { className: "why" }, family));
+  return element("td", { className: "num extreme" }, link, element("br"), element("span", { className: "why" }, family));
 }
 
 function typical(part) {
@@ -112,7 +112,9 @@ function line(row, tag, families) {
   verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, "compare"), row.across ? ", across campaigns" : ""));
   if (row.more[0] + row.more[1]) verdict.append(...small(`larger tier: ${row.more[0]} worse, ${row.more[1]} faster`));
   const counts = element("td", {}, element("span", { className: "counts" }, ...row.counts.map(([v, n]) => count(v, n))));
-  return element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row.told[f])));
+  const made = element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row.told[f])));
+  made.dataset.tag = row.tag;
+  return made;
 }
 
 function table(groups, tag, families) {

@@ -175,4 +175,4 @@ def _more(rest: list[_Told], lose: frozenset[Verdict]) -> list[int]:
 
 
 def _short(value: float) -> float:
-    return float(f"{value:.4g}")
+    return float(f"{value:.6g}")

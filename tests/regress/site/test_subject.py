@@ -35,13 +35,15 @@ def subject(root: Path) -> Subject:
 
 
 def test_pairs_are_judged_as_check_does(subject: Subject, root: Path) -> None:
-    """Of every two stacks the site says what `check` says, cell by cell."""
+    """Of every two stacks the site says what `check` says, cell by cell and in both directions."""
     assert len(subject.pairs) == 10
     for (base, head), pair in subject.pairs.items():
         report = check(base, head, Request((root,), None, "auto", None, "made up"), load_config())
         assert pair.verdict is report.verdict
         told = {case: cell.verdict for case, cell in pair.cells.items()}
         assert told == {cell.case: cell.verdict for cell in report.cells}
+        report = check(head, base, Request((root,), None, "auto", None, "made up"), load_config())
+        assert pair.back == {cell.case: cell.verdict for cell in report.cells}
 
 
 def test_steps_are_what_the_history_says(subject: Subject) -> None:
