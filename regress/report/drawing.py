@@ -25,7 +25,7 @@ def drawing() -> tuple[Any, Any]:
         # Not an import statement: types must check with and without the optional extra.
         matplotlib, figure = import_module("matplotlib"), import_module("matplotlib.figure")
     except ImportError as error:
-        msg = "the picture is stale and drawing needs matplotlib: `pip install -e '.[plot]'`"
+        msg = "drawing needs matplotlib: `pip install -e '.[plot]'`"
         raise UsageError(msg) from error
     return matplotlib.rc_context(_SETTINGS), figure
 

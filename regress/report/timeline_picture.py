@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from regress.errors import UsageError
+from regress.report.drawing import drawing
 from regress.report.timeline import Stretch, of_longest, stretches
 from workloads.planner import Schedule
 from workloads.simulator import Simulation
@@ -40,13 +40,8 @@ def render_timeline_picture(
     UsageError
         If matplotlib is not installed.
     """
-    try:
-        # Not an import statement: types must check with and without the optional extra.
-        matplotlib, figure = import_module("matplotlib"), import_module("matplotlib.figure")
-    except ImportError as error:
-        msg = "drawing needs matplotlib: `pip install -e '.[plot]'`"
-        raise UsageError(msg) from error
-    with matplotlib.rc_context({"font.size": 9.5, "svg.hashsalt": "attention-regress"}):
+    settings, figure = drawing()
+    with settings:
         canvas = figure.Figure(figsize=(10.4, 5.6), facecolor="white")
         panel = canvas.subplots()
         _draw(panel, run)
