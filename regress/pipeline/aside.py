@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Final, TypeVar
 
 from regress.config import Config
@@ -11,7 +12,7 @@ from regress.gate import cell_verdicts
 from regress.model.report import CellVerdict
 from regress.model.verdict import EXIT_CODES, WORST_FIRST, Verdict
 from regress.pipeline.cells import build_cells, index
-from regress.pipeline.noise import Noise
+from regress.pipeline.noise import Index, Noise, calibrated_noise, first_start
 from regress.store.setup import Setup, setup
 from workloads.record import Case, Round
 
@@ -39,12 +40,17 @@ def left_aside(
         if min(map(len, sides)) < config.kernel_time.min_rounds:
             continue
         base, head = map(index, sides)
-        noise = Noise((base, head), tuple(map(index, rest)), config.noise, {})
+        limits = calibrated_noise(setup(sides[0][0]), first_start(*sides), or_first=True)
+        noise = Noise((base, head), cache(partial(_indexes, rest)), config.noise, limits)
         cells = build_cells(wanted, base, head, noise)
         findings = [finding for detect in DETECTORS for finding in detect(cells, config)]
         counts = Counter(c.verdict for c in cell_verdicts(findings) if c.case not in known)
         if told := _told(counts):
             yield f"{name}, left aside, shows {told}: look at these rounds alone with --rounds"
+
+
+def _indexes(rest: Sequence[Sequence[Round]]) -> tuple[Index, ...]:
+    return tuple(map(index, rest))
 
 
 def _told(counts: Mapping[Verdict, int]) -> str:

@@ -1,6 +1,7 @@
 """The whole of `check`: two stack tags in, a report out."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain
 
 from regress.config import Config
@@ -16,7 +17,7 @@ from regress.pipeline.cells import build_cells, index
 from regress.pipeline.compose import Judged, compose, set_aside
 from regress.pipeline.doubts import doubts, passed_over
 from regress.pipeline.missing import mark_missing, missing_rounds
-from regress.pipeline.noise import Noise, calibrated_noise
+from regress.pipeline.noise import Noise, calibrated_noise, first_start
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, Request
 from regress.pipeline.thresholds.bisect import BISECT
 from regress.store.rounds import Loaded, load_machine
@@ -24,7 +25,7 @@ from regress.store.setup import comparable, setup
 from regress.store.tree import load_known_tags, scan
 from workloads.record import Round
 
-__all__ = ["cells_of", "check", "first_start", "whole_rounds"]
+__all__ = ["cells_of", "check", "whole_rounds"]
 
 
 def check(base: str, head: str, request: Request, config: Config) -> CheckReport:
@@ -65,11 +66,6 @@ def check(base: str, head: str, request: Request, config: Config) -> CheckReport
     )
     judged = Judged(request, pair, machine, shared, sides, cells, findings, warnings)
     return compose(judged, loaded.rounds, config)
-
-
-def first_start(*sides: Iterable[Round]) -> str:
-    """Return when the first of some rounds began: no calibration made later judges them."""
-    return min(r.started_at for side in sides for r in side)
 
 
 def whole_rounds(loaded: Loaded, tag: str) -> tuple[Round, ...]:
@@ -121,7 +117,7 @@ def cells_of(
     wanted = request.cases((*base, *head))
     noise = Noise(
         (base, head),
-        tuple(map(index, others)),
+        cache(lambda: tuple(map(index, others))),
         config.noise,
         calibrated_noise(setup(sides[0][0]), first_start(*sides), or_first=True),
     )

@@ -1,7 +1,7 @@
 """How noisy each case is, known before two stacks are compared."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
@@ -12,9 +12,9 @@ from regress.model.finding import Metric
 from regress.stats.noise import pooled_sd, upper_sd
 from regress.store.calibration import load_calibration
 from regress.store.setup import Setup
-from workloads.record import Case
+from workloads.record import Case, Round
 
-__all__ = ["Index", "Noise", "calibrated_noise"]
+__all__ = ["Index", "Noise", "calibrated_noise", "first_start", "of_others"]
 
 Index = Mapping[Case, tuple[Observation, ...]]
 """Every observation of a case in some rounds, in order of their start."""
@@ -32,13 +32,13 @@ class Noise:
         Rounds of the two stacks that are compared. Of these the quieter one counts: what became
         noisy must not widen its own floor, and swapping the sides must change nothing.
     others
-        Rounds of further stacks.
+        Gives the rounds of further stacks; asked only for what no calibration knows.
     calibrated
         Upper bounds that a calibration stored; they come first.
     """
 
     sides: tuple[Index, Index]
-    others: tuple[Index, ...]
+    others: Callable[[], Sequence[Index]]
     rule: NoiseRule
     calibrated: Mapping[Case, Mapping[Metric, float]]
 
@@ -50,12 +50,24 @@ class Noise:
 
     def _bound(self, case: Case, metric: Metric) -> float | None:
         sides = [_groups(side, case, metric) for side in self.sides]
+        if not any(sides):
+            return None  # There is nothing to judge.
         known = [(pooled_sd(side)[0], side) for side in sides if pooled_sd(side)[1]]
         quieter = min(known, key=itemgetter(0))[1] if known else []
-        others = (group for index in self.others for group in _groups(index, case, metric))
+        others = (group for index in self.others() for group in _groups(index, case, metric))
         sd, degrees = pooled_sd([*quieter, *others])
         enough = degrees >= self.rule.min_degrees
         return upper_sd(sd, degrees, self.rule.confidence) if enough else None
+
+
+def of_others(indexes: Mapping[str, Index], *tags: str) -> tuple[Index, ...]:
+    """Return what the rounds of all stacks hold but of those with these tags."""
+    return tuple(found for tag, found in indexes.items() if tag not in tags)
+
+
+def first_start(*sides: Iterable[Round]) -> str:
+    """Return when the first of some rounds began: no calibration made later judges them."""
+    return min(r.started_at for side in sides for r in side)
 
 
 def calibrated_noise(

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations
 from typing import Final
 
@@ -15,9 +16,8 @@ from regress.model.cell import Cell
 from regress.model.finding import Finding, Metric
 from regress.model.verdict import Verdict, join
 from regress.pipeline.cells import build_cells
-from regress.pipeline.check import first_start
 from regress.pipeline.missing import mark_missing, missing_rounds
-from regress.pipeline.noise import Index, Noise
+from regress.pipeline.noise import Index, Noise, first_start, of_others
 from regress.pipeline.request import ANY_TIER, Request
 from regress.site.releases import Release
 from workloads.record import Case
@@ -105,7 +105,7 @@ def judge_pairs(
     """
     found = {}
     for base, head in combinations(measured, 2):
-        others = tuple(index for tag, index in indexes.items() if tag not in {base.tag, head.tag})
+        others = partial(of_others, indexes, base.tag, head.tag)
         sides = indexes[base.tag], indexes[head.tag]
         started = first_start(base.rounds, head.rounds)
         known = Noise(sides, others, config.noise, calibrated(started))

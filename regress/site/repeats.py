@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 from regress.config import Config
@@ -9,8 +10,7 @@ from regress.detect.ab import detect_kernel_time
 from regress.model.finding import Finding, Metric
 from regress.model.reason import ReasonCode
 from regress.pipeline.cells import build_cells, index
-from regress.pipeline.check import first_start
-from regress.pipeline.noise import Index, Noise
+from regress.pipeline.noise import Index, Noise, first_start, of_others
 from regress.site.releases import Release
 from workloads import catalog
 from workloads.record import Case, Round
@@ -64,7 +64,7 @@ def _repeated(
     config: Config,
 ) -> Iterator[Finding]:
     wanted = {entry.case: entry.family for entry in catalog.cases(catalog.TIERS[0])}
-    others = tuple(found for tag, found in indexes.items() if tag != release.tag)
+    others = partial(of_others, indexes, release.tag)
     campaigns: dict[str, list[Round]] = {}
     for r in release.rounds:
         campaigns.setdefault(r.campaign, []).append(r)

@@ -5,6 +5,8 @@ import stat
 import zlib
 from collections import Counter
 from datetime import datetime, timedelta
+from functools import lru_cache
+from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -28,10 +30,12 @@ _MOST_MHZ: Final = 1_000_000
 _MOST_BLOCKS: Final = 10_000
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
 """A small file can unpack to more than memory holds; a round has about half a MiB."""
+_MOST_KEPT: Final = 1024
+"""Rounds that stay in memory: making all documents reads the recorded ones a dozen times."""
 
 
 def load_round(path: Path) -> Round:
-    """Read a round file.
+    """Read a round file; the very same bytes are not decoded again.
 
     Raises
     ------
@@ -43,21 +47,28 @@ def load_round(path: Path) -> Round:
             # Reading a pipe would wait for somebody to write into it.
             msg = f"{path} is no regular file: remove it"
             raise UsageError(msg)
-        with gzip.open(path) as file:
-            data = file.read(_LARGEST_BYTES + 1)
-    except EOFError as error:
-        msg = f"{path} is truncated: {_REMEDY}"
-        raise UsageError(msg) from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        msg = f"{path} is no intact gzip file ({error}): {_REMEDY}"
-        raise UsageError(msg) from error
+        packed = path.read_bytes()
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(msg) from error
+    return _unpack(packed, str(path))
+
+
+@lru_cache(_MOST_KEPT)
+def _unpack(packed: bytes, name: str) -> Round:
+    try:
+        with gzip.open(BytesIO(packed)) as file:
+            data = file.read(_LARGEST_BYTES + 1)
+    except EOFError as error:
+        msg = f"{name} is truncated: {_REMEDY}"
+        raise UsageError(msg) from error
+    except (OSError, zlib.error) as error:
+        msg = f"{name} is no intact gzip file ({error}): {_REMEDY}"
+        raise UsageError(msg) from error
     if len(data) > _LARGEST_BYTES:
-        msg = f"{path} unpacks to more than {_LARGEST_BYTES} bytes, which is no round: remove it"
+        msg = f"{name} unpacks to more than {_LARGEST_BYTES} bytes, which is no round: remove it"
         raise UsageError(msg)
-    return parse_round(data, str(path))
+    return parse_round(data, name)
 
 
 def parse_round(data: bytes, name: str) -> Round:

@@ -84,7 +84,7 @@ def test_judging_500_cells_of_20_rounds_a_side(benchmark: BenchmarkFixture) -> N
 
     def judge() -> int:
         base, head = map(index, sides)
-        cells = build_cells(MANY, base, head, Noise((base, head), (), CONFIG.noise, {}))
+        cells = build_cells(MANY, base, head, Noise((base, head), tuple, CONFIG.noise, {}))
         findings = [found for detect in DETECTORS for found in detect(cells, CONFIG)]
         return len(cell_verdicts(findings))
 

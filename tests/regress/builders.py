@@ -23,7 +23,7 @@ from workloads.record import (
 )
 
 CONFIG = parse_config("", "default.toml")
-NO_NOISE = Noise(({}, {}), (), CONFIG.noise, {})
+NO_NOISE = Noise(({}, {}), tuple, CONFIG.noise, {})
 WORKLOAD = "decode-h32x4-d128-bf16-p16-b66-skew40-t262144"
 CASE = Case(WORKLOAD, "flashinfer-decode-tc-auto")
 OTHER = Case(WORKLOAD, "flashinfer-decode-tc-fa2")
@@ -124,6 +124,6 @@ def cell_of(base: Sequence[float], head: Sequence[float], case: Case = CASE) -> 
 def cell_from(base: Iterable[Round], head: Iterable[Round], case: Case = CASE) -> Cell:
     """The cell of one case from rounds of two stacks."""
     sides = index(base), index(head)
-    noise = Noise(sides, (), CONFIG.noise, {})
+    noise = Noise(sides, tuple, CONFIG.noise, {})
     (cell,) = build_cells({case: "made-up"}, *sides, noise)
     return cell

@@ -122,6 +122,6 @@ def _replayed(  # noqa: PLR0913, PLR0917 - what a state is made of
     known = index(base for base, _ in pairs), index(head for _, head in pairs)
     started = run.rounds[0].started_at
     calibrated = calibrated_noise(setup(run.rounds[0]), before=started)
-    noise = Noise(known, (), config.noise, calibrated)
+    noise = Noise(known, tuple, config.noise, calibrated)
     told = replay(run, wanted, noise, config)
     return State(machine, loaded, run, tier, wanted, noise, told)

@@ -47,8 +47,8 @@ def test_noise_comes_from_all_stacks_but_not_from_their_shifts() -> None:
     """A third stack's rounds tell the noise; the steps between stacks do not."""
     sides = [index(rounds_of(tag, {CASE: [t] * 5})) for tag, t in (("v1", 100), ("v2", 200))]
     third = index(rounds_of("v3", {CASE: [50.0, 52.0, 51.0, 53.0, 49.0, 54.0, 48.0, 55.0, 47.0]}))
-    (quiet,) = build_cells({CASE: "f"}, *sides, Noise(sides, (), CONFIG.noise, {}))
-    (noisy,) = build_cells({CASE: "f"}, *sides, Noise(sides, (third,), CONFIG.noise, {}))
+    (quiet,) = build_cells({CASE: "f"}, *sides, Noise(sides, tuple, CONFIG.noise, {}))
+    (noisy,) = build_cells({CASE: "f"}, *sides, Noise(sides, lambda: (third,), CONFIG.noise, {}))
     assert quiet.noise[Metric.KERNEL_TIME] == 0.0
     assert noisy.noise[Metric.KERNEL_TIME] == pytest.approx(0.04, rel=0.5)
     assert Metric.PLAN_TIME not in noisy.noise

@@ -7,6 +7,7 @@ import pytest
 
 from regress.config import load_config
 from regress.model.reason import ReasonCode
+from regress.pipeline import documents
 from regress.pipeline.documents import (
     DOCS,
     PICTURE,
@@ -64,7 +65,9 @@ def test_tables_hold_every_threshold_and_code() -> None:
     assert all(f"| `{code}` |" in page for code in ReasonCode)
 
 
-def test_writing_restores_stale_pages(tmp_path: Path) -> None:
+def test_writing_restores_stale_pages(
+    tmp_path: Path, recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stale tables are replaced, the prose around them stays, a current picture is not drawn."""
     rules, readme, picture = (tmp_path / n for n in ("decision-rules.md", "README.md", PICTURE))
     waivers, claims, moved = (tmp_path / n for n in ("waivers.md", "claims.md", "thresholds.md"))
@@ -80,6 +83,7 @@ def test_writing_restores_stale_pages(tmp_path: Path) -> None:
     readme.write_text("before\n<!-- checks -->\nstale\n<!-- end -->\nafter\n")
     picture.write_bytes((DOCS / PICTURE).read_bytes())
     (tmp_path / YEAR).write_bytes((DOCS / YEAR).read_bytes())
+    monkeypatch.setattr(documents, "load_recorded", lambda: recorded)
     written = write_documents(tmp_path, readme)
     assert not {picture, tmp_path / YEAR} & set(written)
     for page in (rules, readme, waivers, claims, moved, costs, model, said):
