@@ -18,7 +18,7 @@ def test_a_finding_names_its_notes() -> None:
         finding(id="a", notes=(Explained(NOTE, "longer loop"),)), finding(id="b", standing=False)
     )
     stories = stories_of(told, told.findings)
-    values = {"history": told, "standing": stories, "over": (), "better": ()}
+    values = {"history": told, "standing": stories, "suspects": (), "over": (), "better": ()}
     shared = dict.fromkeys(("machine", "machine_line", "options", "source"), "-")
     shared |= {"asv": "", "damaged": ""}
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)

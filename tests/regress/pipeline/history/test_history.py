@@ -11,9 +11,6 @@ from regress.errors import ExitCode, NoDataError, UsageError
 from regress.model.history import History, HistoryFinding, Kind
 from regress.model.reason import ReasonCode
 from regress.model.verdict import Verdict
-from regress.pipeline.history.history import history
-from regress.pipeline.request import Request
-from regress.store.tree import RECORDED
 from tests.regress.builders import CONFIG
 from tests.regress.pipeline.history.year import CASES, TAGS, Year, history_of, look, step_at
 from workloads.record import Case, Facts, Status
@@ -309,25 +306,3 @@ def test_too_few_rounds_are_no_pass(tmp_path: Path) -> None:
     assert (report.verdict, report.exit_code) == (Verdict.UNDECIDED, ExitCode.UNDECIDED)
     assert report.guarantee.smallest_p is not None
     assert report.guarantee.smallest_p > CONFIG.history.family_alpha
-
-
-def test_recorded_rounds() -> None:
-    """The two known steps of FlashInfer are found with their cause, and none between twins."""
-    request = Request((RECORDED,), "h200", "auto", None, "command")
-    report = history(request, CONFIG)
-    steps = {
-        (f.last_good, f.first_bad, f.verdict): f
-        for f in report.findings
-        if "the backend resolves" in f.cause.summary
-    }
-    slower = steps["v0.5.3", "v0.6.0", Verdict.REGRESSION]
-    faster = steps["v0.6.3", "v0.6.4", Verdict.IMPROVEMENT]
-    assert "fa3, was fa2" in slower.cause.summary
-    assert "fa2, was fa3" in faster.cause.summary
-    assert slower.recovered_by == "v0.6.4"
-    compared = "python -m regress check v0.5.3 v0.6.0 --recorded --machine h200"
-    assert slower.reproduce == compared
-    assert not any((f.last_good, f.first_bad) == ("v0.6.0", "v0.6.1") for f in report.findings)
-    twins = next(p for p in report.controls.pairs if (p.base, p.head) == ("v0.6.0", "v0.6.1"))
-    assert twins.same_sources
-    assert twins.cells > 200
