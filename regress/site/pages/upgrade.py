@@ -135,6 +135,8 @@ def _packed(
 ) -> dict[str, dict[str, Any]]:
     families: dict[str, tuple[list[_Told], list[_Told]]] = {}
     for cell in cells:
+        if cell.case not in subject.families:
+            continue  # Of the tier, but in nobody's rounds: no page of the site knows it.
         found = families.setdefault(subject.families[cell.case], ([], []))
         found[not _is_even(pair, cell.case)].append(cell)
     return {

@@ -37,7 +37,7 @@ def test_the_same_rounds_give_the_same_bytes(rounds: Path, tmp_path: Path) -> No
     """A site that is built again can be published without a change."""
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
-        _site(rounds, folder)
+        assert _site(rounds, folder) == 0
     first, second = (
         {path.relative_to(f): path.read_bytes() for path in f.rglob("*") if path.is_file()}
         for f in folders
@@ -49,13 +49,13 @@ def test_a_new_release_is_known_and_a_lost_one_leaves_no_page(rounds: Path, tmp_
     """One more round file and one command later the site has the release, and the other way."""
     folder = tmp_path / "site"
     added = write_rounds(rounds, rounds_of("v0.6.3", TIMES))
-    _site(rounds, folder)
+    assert _site(rounds, folder) == 0
     page = folder / "releases" / "v0.6.3.html"
     assert page.is_file()
     (folder / "mine.txt").write_text("not the site's")
     for path in added:
         path.unlink()
-    _site(rounds, folder)
+    assert _site(rounds, folder) == 0
     assert not page.exists()
     assert (folder / "mine.txt").is_file()
 
