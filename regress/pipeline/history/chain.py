@@ -32,7 +32,8 @@ class Chain:
     setup
         What all rounds share.
     reference
-        The stack that most campaigns hold, of these the one with most rounds.
+        The stack that shares a campaign with most others; of equals the one that most campaigns
+        hold, then the one with most rounds.
     warnings
         What was left aside.
     """
@@ -132,8 +133,15 @@ def _joined(heads: Sequence[Head]) -> frozenset[str]:
 
 def _reference(heads: Iterable[Head]) -> str:
     campaigns: dict[str, set[str]] = defaultdict(set)
+    stacks: dict[str, set[str]] = defaultdict(set)
     rounds: Counter[str] = Counter()
     for head in heads:
         campaigns[head.tag].add(head.campaign)
+        stacks[head.campaign].add(head.tag)
         rounds[head.tag] += 1
-    return max(campaigns, key=lambda tag: (len(campaigns[tag]), rounds[tag]))
+
+    def rank(tag: str) -> tuple[int, int, int]:
+        beside = set[str]().union(*(stacks[campaign] for campaign in campaigns[tag]))
+        return len(beside), len(campaigns[tag]), rounds[tag]
+
+    return max(campaigns, key=rank)

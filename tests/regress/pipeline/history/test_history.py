@@ -195,6 +195,14 @@ def test_a_control_group_without_alarms(tmp_path: Path) -> None:
     assert 0 < (report.controls.upper_rate or 0) < 0.05
 
 
+def test_the_reference_stands_beside_most_others(tmp_path: Path) -> None:
+    """Being in many small campaigns joins nothing: two releases apart are compared through it."""
+    halves = {"c1": (range(9), 5), "c2": (range(8, len(TAGS)), 5)}
+    again = {f"again{n}": (range(2), 1) for n in range(4)}
+    report = history_of(Year(tmp_path, campaigns={**halves, **again}))
+    assert report.reference == TAGS[8]
+
+
 def test_a_stack_that_could_not_be_measured_is_told(tmp_path: Path) -> None:
     """It is no release of the line, and not forgotten."""
     note = Unrunnable("v0.7.0", "", "synthetic", "does not import", "2026-01-01T00:00:00Z")
