@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from benchmarks.measure.passes import PROTOCOL_VERSION
 from benchmarks.rounds import is_quick
 from benchmarks.stacks import Stack
-from workloads.record import Case, Round
+from workloads.record import Case, Round, Status
 
 __all__ = ["GROUP", "Wanted", "by_priority", "count_rounds", "next_group"]
 
@@ -71,8 +71,8 @@ def count_rounds(
 ) -> Counter[str]:
     """Return how many rounds of each stack count as done.
 
-    Those of the same pins and protocol that held every case, whatever became of it there; none
-    that only tried out whether everything runs.
+    Those of the same pins and protocol that held every case, whatever became of it there, and
+    measured at least one; none that only tried out whether everything runs.
     """
     asked = set(cases)
     return Counter(
@@ -82,6 +82,7 @@ def count_rounds(
         and found.stack.digest == stack.digest
         and found.protocol.version == PROTOCOL_VERSION
         and asked <= {record.case for record in found.cases}
+        and any(record.status is Status.MEASURED for record in found.cases)
         and not is_quick(found)
     )
 

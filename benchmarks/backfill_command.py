@@ -31,7 +31,7 @@ from benchmarks.run_command import chosen_cases, positive, render_round
 from benchmarks.stacks import Stack, find_stack, load_stacks
 from benchmarks.venv import ensure_environment, existing_folder
 from workloads.catalog import TIERS
-from workloads.record import Case, Design, Round
+from workloads.record import Case, Design, Round, Status
 from workloads.rehearsal import REHEARSAL, SCRIPT_VARIABLE, rehearsing
 from workloads.stage import BACKFILL
 from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
@@ -263,6 +263,16 @@ def _measure(backfill: _Backfill) -> None:
                     backfill.measured(tag, path)
                     sys.stdout.write(f"{tag}: {render_round(backfill.known[path], path)}\n")
                     sys.stdout.flush()
+                    if empty := _why_empty(backfill.known[path]):
+                        backfill.give_up(tag, UserError(empty))
             backfill.under_way[tag] -= 1
             backfill.durations_s.append(time.monotonic() - began)
             turn = following
+
+
+def _why_empty(measured: Round) -> str | None:
+    """Return why a round has no time at all, e.g. as there is no GPU; None if it has one."""
+    if any(record.status is Status.MEASURED for record in measured.cases):
+        return None
+    reasons = Counter(record.reason or record.status for record in measured.cases)
+    return f"no case could be measured, most often: {reasons.most_common(1)[0][0]}"

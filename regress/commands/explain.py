@@ -46,7 +46,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "explain", help="what planners make of a batch, and why it is slow"
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("workload", metavar="WORKLOAD", nargs="?", help="slug of a workload")
+    what.add_argument(
+        "workload", metavar="WORKLOAD", nargs="?", help="slug of a workload, or of a cell"
+    )
     what.add_argument("--kv-lens", type=Path, metavar="FILE", help="KV lengths of one batch")
     what.add_argument("--trace", type=Path, metavar="FILE", help="KV lengths of a batch a line")
     option = parser.add_argument
@@ -89,6 +91,7 @@ def _release(text: str | None) -> str | None:
 def _run(options: argparse.Namespace) -> ExitCode:
     options.flashinfer = _release(options.flashinfer)
     options.occupancy = _count("--occupancy", options.occupancy, _MOST_CTAS)
+    _split(options)
     try:
         names = _backends(options)
         if options.trace:
@@ -98,6 +101,13 @@ def _run(options: argparse.Namespace) -> ExitCode:
     except ValueError as error:
         raise UsageError(str(error)) from error
     return ExitCode.PASS
+
+
+def _split(options: argparse.Namespace) -> None:
+    """Take a cell as reports name it, WORKLOAD@BACKEND, for a workload and one backend."""
+    if options.workload and "@" in options.workload:
+        options.workload, _, name = options.workload.partition("@")
+        options.backend = [name, *(options.backend or ())]
 
 
 def _backends(options: argparse.Namespace) -> tuple[str, ...]:

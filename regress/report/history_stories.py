@@ -69,7 +69,7 @@ class Story:
             return self.lead.reason
         word = "slower" if self.worse else "faster"
         extent = ranged(self.ratios[0], self.ratios[-1])
-        return f"{counted(len(self.cases), 'case')} {word}, by {extent}"
+        return f"{counted(len(self.cases), 'case')} {word}: {extent} the time"
 
     @property
     def reach(self) -> float:

@@ -65,7 +65,7 @@ def render_suspects(report: History, found: Suspects) -> tuple[str, ...]:
     """Return where, how many cells and by how much, then the largest, then what decides it."""
     ratios = sorted(change.ratio.estimate for change in found.changes)
     largest = found.changes[0]
-    extent = f"{counted(len(ratios), 'case')} by {ranged(ratios[0], ratios[-1])}"
+    extent = f"{counted(len(ratios), 'case')} at {ranged(ratios[0], ratios[-1])} the time"
     return (
         f"{found.base} -> {found.head}: {extent}",
         f"largest: {largest.ratio.estimate:.3f}x {largest.case}",

@@ -53,7 +53,8 @@ def render_history_text(report: History, view: View) -> str:
         console.print(f"\n{render_best(report)}")
         _table(console, "", BEST_HEADER, best_rows(report, everything=view.everything))
         console.print(f"\n{render_controls(report.controls)}")
-        _table(console, "", CONTROL_HEADER, control_rows(report.controls))
+        if view.everything:
+            _table(console, "", CONTROL_HEADER, control_rows(report.controls))
         _footer(console, report)
 
     return view.draw(write)
@@ -117,5 +118,6 @@ def _footer(console: Console, report: History) -> None:
         console.print(f"Warning: {line}")
     console.print(f"Reproduce: {report.command}")
     console.print(
-        "All series and figures: --format json. How to read this: regress/docs/history.md"
+        "Control pairs and all cases: --all; every figure: --format json. "
+        "How to read this: regress/docs/history.md"
     )

@@ -14,6 +14,7 @@ __all__ = [
     "MARKS",
     "bound",
     "interval",
+    "kind_of_backend",
     "layout_of",
     "lower_first",
     "mode_of",
@@ -41,6 +42,12 @@ MARKS: Final = {
 """A sign for each verdict, so that colour is never the only one."""
 
 _TWO_DIGITS: Final = 10
+_PATHS: Final = {"auto": "auto", "fa2": "fa2", "fa3": "fa3", "cuda": "CUDA cores"}
+_LIBRARIES: Final = {
+    "fa3-fwd": ("flash-attention-3", "FlashAttention-3"),
+    "flash-attn": ("flash-attn", "flash-attn"),
+    "torch": ("sdpa", "SDPA"),
+}
 
 
 def us(time_us: float | None) -> str:
@@ -119,6 +126,20 @@ def _parts(workload: Workload) -> tuple[str, ...]:
         kinds,
         f"page {shape.page_size}",
     )
+
+
+def kind_of_backend(name: str) -> tuple[str, str]:
+    """Return what users of a backend call it, for addresses and in words: FlashInfer's own path
+    (`("cuda", "CUDA cores")`), or the library; its name if this suite does not know it.
+    """
+    try:
+        library = backend(name).library
+    except ValueError:
+        return name, name
+    path = name.removesuffix("-serving").rpartition("-")[2]
+    if library == "flashinfer-python":
+        return path, _PATHS[path]
+    return _LIBRARIES.get(library, (name, name))
 
 
 def layout_of(name: str) -> Layout | None:

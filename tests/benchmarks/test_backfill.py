@@ -64,7 +64,7 @@ def test_every_stack_has_one_place(numbers: list[int]) -> None:
 
 
 def test_only_whole_rounds_of_the_same_pins_count() -> None:
-    """Trials, other pins or protocols, unknown stacks and rounds of fewer cases do not."""
+    """Trials, other pins or protocols, unknown stacks, fewer cases, or no time at all do not."""
     v1 = stack("v1")
     failed = (RECORDS[0], CaseRecord(CASES[1], Status.FAILED, "raised"))
     rounds = [
@@ -72,6 +72,7 @@ def test_only_whole_rounds_of_the_same_pins_count() -> None:
         synthetic_round(v1, failed),
         synthetic_round(v1, (*RECORDS, measured(Case("w3", "b"), 1.0))),
         synthetic_round(v1, RECORDS[:1]),
+        synthetic_round(v1, tuple(CaseRecord(case, Status.SKIPPED, "no GPU") for case in CASES)),
         synthetic_round(v1, RECORDS, warnings=(QUICK,)),
         synthetic_round(v1, RECORDS, protocol=2),
         synthetic_round(replace(v1, pins={"flashinfer-python": "2"}), RECORDS),

@@ -170,6 +170,19 @@ def test_nothing_measured_is_no_success(
     assert not counts(folder)
 
 
+def test_a_round_without_any_time_is_none(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each stack is tried once, and then left out with what most cases said."""
+    (tmp_path / "script.json").write_text(json.dumps({"*": {"us": 100, "do": "raise"}}))
+    assert run("--rounds", "2") == 2
+    assert set(counts(folder).values()) <= {1, 2}
+    reason = json.loads((folder / "rehearsal" / "v0.6.4" / "unrunnable.json").read_text())["reason"]
+    assert "no case could be measured, most often: " in reason
+    assert "scripted failure" in reason
+    assert "no stack could be measured" in capsys.readouterr().err
+
+
 def test_a_rehearsal_is_not_recorded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a script decided never goes where git keeps results."""
     assert run("--record") == 2

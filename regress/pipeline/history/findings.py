@@ -240,7 +240,7 @@ def _finding(group: list[Told], sources: Sources, config: Config, options: str) 
         size=float(median(ratios)),
         largest=Extreme(step.series.case, step.ratio),
         newest=_newest(group) if worst.end is None else None,
-        reason=f"{counted(len(group), 'case')} {word}, by {ranged(ratios[0], ratios[-1])}",
+        reason=f"{counted(len(group), 'case')} {word}: {ranged(ratios[0], ratios[-1])} the time",
         cause=cause,
         reproduce=_check(pair, options),
     )

@@ -12,26 +12,44 @@ const ratio = (value) => `${value.toFixed(value >= 10 ? 1 : 3)}×`;
 const cells = (n) => `${n} ${n === 1 ? "cell" : "cells"}`;
 const compareOf = (a, b) => `compare.html#${[a, b].sort((x, y) => order.indexOf(x) - order.indexOf(y)).map(encodeURIComponent).join("...")}`;
 const linked = (tag, row) => element("a", { href: compareOf(tag, row.tag) }, row.tag);
-const hashOf = (tag, family) => encodeURIComponent(tag) + (family ? `/${encodeURIComponent(family)}` : "");
+const hashOf = (...parts) => parts.map(encodeURIComponent).join("/").replace(/\/+$/, "");
+const familyOf = (place) => SITE.cells[place][0];
+const kindOf = (place) => settings.kinds[SITE.cells[place][2]];
 
-function total(tag, told, families) {
-  const parts = families.filter((f) => told[f]).map((f) => told[f]);
-  const sum = (read) => parts.reduce((found, part) => found + read(part), 0);
-  const of = (verdicts) => sum((part) => verdicts.reduce((n, v) => n + (part.counts[v] ?? 0), 0));
-  const counts = settings.verdicts.map((v) => [v, of([v])]).filter(([, n]) => n);
-  const pick = (name, sign) => parts.map((p) => p[name]).filter(Boolean).sort(([a], [b]) => sign * (a - b))[0];
-  const row = { tag, told, counts, size: of(settings.verdicts), across: sum((p) => p.across) > 0, saved: sum((p) => p.saved) };
-  row.more = [sum((p) => p.more[0]), sum((p) => p.more[1])];
-  row.slow = pick("slow", -1);
-  row.fast = pick("fast", 1);
-  row.doubt = pick("doubt", -1);
-  row.worse = of(settings.losing);
-  row.faster = of(["IMPROVEMENT"]);
-  row.lost = row.worse - of(["REGRESSION"]);
-  row.open = row.size - row.worse - of(["IMPROVEMENT", "SAME", "NEW"]);
-  row.clean = row.worse + row.more[0] === 0;
-  row.loss = row.lost ? Infinity : (row.slow?.[0] ?? 1);
+function told(other, wanted) {
+  const found = settings.cells.map((place, i) => ({ place, verdict: settings.verdicts[Number(other.letters[i])], ratio: other.ratios[i], across: other.across[i] === "1" }));
+  return found.filter((cell) => cell.verdict && wanted(cell.place));
+}
+
+function total(tag, other, wanted) {
+  const found = other ? told(other, wanted) : [];
+  const of = (...verdicts) => found.filter((cell) => verdicts.includes(cell.verdict));
+  const sized = (verdict, sign) => of(verdict).filter((cell) => cell.ratio && sign * cell.ratio > sign).sort((x, y) => sign * (y.ratio - x.ratio))[0];
+  const larger = (...verdicts) => verdicts.flatMap((v) => other?.more[v] ?? []).filter(wanted).length;
+  const row = { tag, cells: found, size: found.length, tier: other?.tier, across: found.some((cell) => cell.across) };
+  row.counts = settings.verdicts.map((v) => [v, of(v).length]).filter(([, n]) => n);
+  row.saved = of("IMPROVEMENT").reduce((sum, cell) => sum + (cell.ratio ? 1 - cell.ratio : 0), 0);
+  row.more = [larger(...settings.losing), larger("IMPROVEMENT")];
+  row.slow = sized("REGRESSION", 1);
+  row.fast = sized("IMPROVEMENT", -1);
+  row.doubt = sized("UNDECIDED", 1);
+  row.worse = of(...settings.losing).length;
+  row.faster = of("IMPROVEMENT").length;
+  row.lost = row.worse - of("REGRESSION").length;
+  row.open = row.size - row.worse - of("IMPROVEMENT", "SAME", "NEW").length;
+  // Identical kernels are as fast and as wrong; that a cell was not measured says nothing of them.
+  const kernels = settings.losing.filter((v) => v !== "GONE");
+  row.shared = of(...kernels).length + larger(...kernels);
   return row;
+}
+
+// A loss of a twin counts.
+function compareTwins(rows) {
+  for (const row of rows) {
+    row.twins = rows.filter((other) => settings.twins[row.tag]?.includes(other.tag) && other.shared);
+    row.clean = row.worse + row.more[0] + row.twins.length === 0;
+    row.loss = row.lost ? Infinity : Math.max(1, ...[row, ...row.twins].map((one) => one.slow?.ratio ?? 1));
+  }
 }
 
 // The rule that the page tells in words.
@@ -45,53 +63,67 @@ function best(rows) {
 }
 
 const are = (n) => `${n} ${n === 1 ? "is" : "are"}`;
-const gains = (row) => `${are(row.faster)} faster${row.fast ? ` (best ${ratio(row.fast[0])})` : ""}`;
-const open = (row) => (row.open ? `; ${are(row.open)} not shown equal${row.doubt ? ` (worst ${ratio(row.doubt[0])})` : ""}` : "");
 
-function losses(row) {
+function cellLink({ place, ratio: value }) {
+  const [, workload, backend, href] = SITE.cells[place];
+  const link = element("a", { href, title: `${workload} ${backend}` }, ratio(value));
+  link.setAttribute("aria-label", `${ratio(value)}, ${workload} ${backend}`);
+  return link;
+}
+
+const gains = (row) => [`${are(row.faster)} faster`, ...(row.fast ? [" (best ", cellLink(row.fast), ")"] : [])];
+const worst = (row) => (row.doubt ? [" (worst ", cellLink(row.doubt), ` on ${familyOf(row.doubt.place)})`] : []);
+const open = (row) => (row.open ? [`; ${are(row.open)} not shown equal`, ...worst(row)] : []);
+
+function twin(tag, row) {
+  const most = row.slow ? [", at most ", cellLink(row.slow)] : [];
+  return ["identical kernels to ", linked(tag, row), `, which is ${row.lost ? "slower or wrong" : "slower"} in ${cells(row.shared)}`, ...most];
+}
+
+function losses(tag, row) {
   const slower = row.worse - row.lost;
-  const told = [];
-  if (row.lost) told.push(`${cells(row.lost)} lost or wrong`);
-  if (slower) told.push(`${cells(slower)} slower, at most ${ratio(row.slow[0])}`);
-  if (!row.worse) told.push(`${cells(row.more[0])} of a larger tier slower or lost`);
-  return told.join(" and ");
+  const found = [];
+  if (row.lost) found.push([`${cells(row.lost)} lost or wrong`]);
+  if (slower) found.push([`${cells(slower)} slower, at most `, cellLink(row.slow)]);
+  if (!row.worse && row.more[0]) found.push([`${cells(row.more[0])} of a larger tier slower or lost`]);
+  found.push(...row.twins.map((other) => twin(tag, other)));
+  return found.flatMap((part, i) => (i ? [" and ", ...part] : part));
 }
 
 function across(tag, row, rows) {
   if (!row.across) return [];
   const beside = best(rows.filter((other) => !other.across && other.clean && other.faster));
   const unseen = ` It is compared across campaigns, where changes of up to ${(settings.margins[1] * 100).toFixed(0)} % go unseen`;
-  return beside ? [`${unseen}; measured side by side, the choice is `, linked(tag, beside), `: ${gains(beside)}${open(beside)}.`] : [`${unseen}.`];
+  return beside ? [`${unseen}; measured side by side, the choice is `, linked(tag, beside), ": ", ...gains(beside), ...open(beside), "."] : [`${unseen}.`];
 }
 
 function sentence(tag, newer, older) {
   const top = best(newer);
   const back = best(older.filter((row) => row.clean && row.faster && (!top?.clean || row.saved > top.saved)));
-  const told = [];
-  if (!top) told.push(`${tag} is the newest release measured${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
-  else if (!top.clean) told.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), ` has the smallest largest loss: ${losses(top)}; ${gains(top)}${open(top)}.`);
-  else if (!top.faster) told.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), ` is shown slower nowhere${open(top)}.`);
-  else told.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, ${gains(top)}${open(top)}.`);
-  if (top) told.push(...across(tag, top, newer));
-  if (back) told.push(" Going back to ", linked(tag, back), ` is shown to cost nothing, and ${gains(back)}${open(back)}${back.across ? ", compared across campaigns" : ""}.`);
-  return [element("p", { className: "answer" }, ...told), top];
+  const said = [];
+  if (!top) said.push(`${tag} is the newest release measured${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
+  else if (!top.clean) said.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), " has the smallest largest loss: ", ...losses(tag, top), "; ", ...gains(top), ...open(top), ".");
+  else if (!top.faster) said.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), " is shown slower nowhere", ...open(top), ".");
+  else said.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, `, ...gains(top), ...open(top), ".");
+  if (top) said.push(...across(tag, top, newer));
+  if (back) said.push(" Going back to ", linked(tag, back), " is shown to cost nothing, and ", ...gains(back), ...open(back), back.across ? ", compared across campaigns." : ".");
+  return [element("p", { className: "answer" }, ...said), top];
 }
 
 function extreme(found) {
   if (!found) return element("td", { className: "num extreme" }, "–");
-  const [value, place] = found;
-  const [family, workload, backend, href] = SITE.cells[place];
-  const link = element("a", { href, title: `${workload} ${backend}` }, ratio(value));
-  link.setAttribute("aria-label", `${ratio(value)}, ${workload} ${backend}`);
-  return element("td", { className: "num extreme" }, link, element("br"), element("span", { className: "why" }, family));
+  return element("td", { className: "num extreme" }, cellLink(found), element("br"), element("span", { className: "why" }, familyOf(found.place)));
 }
 
-function typical(part) {
-  if (!part || part.median === null) return element("td", { className: "num" }, "–");
-  const margin = settings.margins[part.across ? 1 : 0];
-  const verdict = part.median > 1 + margin ? "REGRESSION" : part.median < 1 - margin ? "IMPROVEMENT" : "SAME";
+function typical(row, family) {
+  const timed = row.cells.filter((cell) => cell.ratio && familyOf(cell.place) === family);
+  if (!timed.length) return element("td", { className: "num" }, "–");
+  const margin = settings.margins[timed.some((cell) => cell.across) ? 1 : 0];
+  const sorted = timed.map((cell) => cell.ratio).sort((x, y) => x - y);
+  const middle = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+  const verdict = middle > 1 + margin ? "REGRESSION" : middle < 1 - margin ? "IMPROVEMENT" : "SAME";
   const sign = verdict === "SAME" ? "" : `${VERDICTS[verdict][2]} `;
-  return element("td", { className: `num v-${verdict.toLowerCase()}` }, `${sign}${part.median.toFixed(3)}`);
+  return element("td", { className: `num v-${verdict.toLowerCase()}` }, `${sign}${middle.toFixed(3)}`);
 }
 
 function count(verdict, n) {
@@ -109,10 +141,11 @@ function line(row, tag, families) {
     verdict.append(element("span", { className: "missing" }, "not compared: no cell in common"));
     return element("tr", {}, name, verdict, ...Array.from({ length: 3 + families.length }, () => element("td", { className: "num" }, "–")));
   }
-  verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, "compare"), row.across ? ", across campaigns" : ""));
+  verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, `compare (${row.tier})`), row.across ? ", across campaigns" : ""));
   if (row.more[0] + row.more[1]) verdict.append(...small(`larger tier: ${row.more[0]} worse, ${row.more[1]} faster`));
+  for (const other of row.twins) verdict.append(...small(...twin(tag, other)));
   const counts = element("td", {}, element("span", { className: "counts" }, ...row.counts.map(([v, n]) => count(v, n))));
-  const made = element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row.told[f])));
+  const made = element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row, f)));
   made.dataset.tag = row.tag;
   return made;
 }
@@ -128,23 +161,39 @@ function table(groups, tag, families) {
   return made;
 }
 
+// What the address asks for and is not here: said, so that no other answer is taken for it.
+function unknown(asked) {
+  const known = [order, ["", ...settings.families], ["", ...settings.backends]];
+  const missing = asked.slice(0, 3).filter((text, i) => (i || text) && !known[i].includes(text));
+  if (!missing.length) return [];
+  return [element("p", { className: "note" }, `Not measured here: ${missing.join(", ")}. Below is the answer for ${form.tag.value}, ${form.family.value || "all families"}, ${form.backend.selectedOptions[0].text}.`)];
+}
+
 async function update() {
   const asked = location.hash.slice(1).split("/").map(decodeURIComponent);
   const tag = order.includes(asked[0]) ? asked[0] : settings.default;
-  const chosen = settings.families.includes(asked[1]) ? asked[1] : "";
+  const family = settings.families.includes(asked[1]) ? asked[1] : "";
+  const backend = settings.backends.includes(asked[2]) ? asked[2] : "";
   form.tag.value = tag;
-  form.family.value = chosen;
+  form.family.value = family;
+  form.backend.value = backend;
   document.title = `From ${tag} · attention-regress`;
   try {
-    const told = await load("upgrades", tag);
-    const every = [...new Set(order.flatMap((other) => Object.keys(told[other] ?? {})))];
-    const families = chosen ? [chosen] : settings.families;
-    const rows = settings.releases.map(([other, day]) => ({ ...total(other, told[other] ?? {}, chosen ? [chosen] : every), day })).reverse();
+    const pairs = await load("upgrades", tag);
+    const wanted = (place) => (!family || familyOf(place) === family) && (!backend || kindOf(place) === backend);
+    const families = settings.families.filter((f) => settings.cells.some((place) => wanted(place) && familyOf(place) === f));
+    const rows = settings.releases.map(([other, day]) => ({ ...total(other, pairs[other], wanted), day })).reverse();
+    compareTwins(rows);
     const [newer, older] = [1, -1].map((side) => rows.filter((row) => side * (order.indexOf(row.tag) - order.indexOf(tag)) > 0));
     const known = (group) => group.filter((row) => row.size);
+    if (!families.length) {
+      answer.replaceChildren(...unknown(asked), message(`No cell that all releases have is of ${family} and of ${form.backend.selectedOptions[0].text}.`));
+      choices.replaceChildren();
+      return;
+    }
     const [text, top] = sentence(tag, known(newer), known(older));
     if (top) top.chosen = true;
-    answer.replaceChildren(text);
+    answer.replaceChildren(...unknown(asked), text);
     choices.replaceChildren(table([["Newer", newer], ["Older: going back", older]], tag, families));
   } catch (error) {
     answer.replaceChildren(message(error.message));
@@ -152,6 +201,6 @@ async function update() {
   }
 }
 
-form.addEventListener("change", () => { location.hash = hashOf(form.tag.value, form.family.value); });
+form.addEventListener("change", () => { location.hash = hashOf(form.tag.value, form.family.value, form.backend.value); });
 addEventListener("hashchange", update);
 update();

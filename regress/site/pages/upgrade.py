@@ -1,10 +1,9 @@
 """The page for those who run a release: which one to go to, and what that gains or loses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from regress.errors import ExitCode
 from regress.model.verdict import WORST_FIRST, Verdict, exit_code_of
@@ -12,6 +11,8 @@ from regress.site.page import Page
 from regress.site.pairs import Pair
 from regress.site.releases import Release
 from regress.site.subject import Subject
+from regress.site.twins import twins_of
+from regress.site.words import kind_of_backend
 from workloads import catalog
 from workloads.record import Case
 
@@ -39,10 +40,13 @@ class _Told:
 
 
 def upgrade_pages(subject: Subject) -> Iterator[Page]:
-    """Yield the page; what the reader runs, and the family, stand behind `#` in its address."""
+    """Yield the page; what the reader runs, family and backend stand behind `#` in its address."""
     measured = subject.measured
     margin = subject.config.kernel_time.margin
-    families = list(dict.fromkeys(subject.families[case] for case in _even_cases(subject)))
+    even, places = list(_even_cases(subject)), _places(subject)
+    families = list(dict.fromkeys(subject.families[case] for case in even))
+    kinds = {case.backend: kind_of_backend(case.backend) for case in subject.families}
+    backends = sorted({kinds[case.backend] for case in even})
     yield Page(
         "upgrade.html",
         "upgrade.html",
@@ -50,6 +54,7 @@ def upgrade_pages(subject: Subject) -> Iterator[Page]:
         {
             "tags": [[r.tag, r.day] for r in measured],
             "families": families,
+            "backends": backends,
             "margins": {"beside": margin.minimum, "across": margin.block_minimum},
             "tier": catalog.TIERS[0],
             "legend": _LEGEND,
@@ -59,6 +64,10 @@ def upgrade_pages(subject: Subject) -> Iterator[Page]:
                 "releases": [[r.tag, r.day] for r in measured],
                 "default": (measured[-2:-1] or measured)[0].tag,
                 "families": families,
+                "backends": [slug for slug, _ in backends],
+                "kinds": {name: slug for name, (slug, _) in kinds.items()},
+                "cells": [places[case] for case in even],
+                "twins": twins_of(subject.history),
                 "verdicts": list(WORST_FIRST),
                 "losing": list(losing(subject)),
                 "margins": [margin.minimum, margin.block_minimum],
@@ -78,18 +87,23 @@ def losing(subject: Subject) -> tuple[Verdict, ...]:
 def upgrade_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
     """Yield (path, name, value) of every script that the page loads: one a release that is run.
 
-    It holds every other release, family by family: cells by verdict, how many of them were judged
-    across campaigns, the median ratio, the time saved, and (ratio, cell) of the largest loss, the
-    largest gain, and the slowest that is undecided.
+    It holds every other release with the tier that was judged. For each even cell there is a letter,
+    its place in `WORST_FIRST` or `-` where nothing is said, whether campaigns were compared with
+    each other, and the ratio. Of the cells of a larger tier, those lost or gained are named.
     """
-    places = {case: place for place, case in enumerate(subject.families)}
-    lose = frozenset(losing(subject))
+    even, places, lose = list(_even_cases(subject)), _places(subject), losing(subject)
     for ours in subject.measured:
         told = {}
         for other in subject.measured:
             found = _pair(subject, ours, other)
             if found:
-                told[other.tag] = _packed(subject, found[0], found[1], places, lose)
+                pair, cells = found
+                more = [cell for cell in cells if not _is_even(pair, cell.case)]
+                told[other.tag] = {
+                    "tier": pair.tier,
+                    **_packed(even, [cell for cell in cells if _is_even(pair, cell.case)]),
+                    "more": dict(_more(more, (*lose, Verdict.IMPROVEMENT), places)),
+                }
         yield f"data/upgrades/{ours.tag}.js", f"upgrades/{ours.tag}", told
 
 
@@ -126,55 +140,27 @@ def _even_cases(subject: Subject) -> Iterator[Case]:
     return (case for case in subject.families if case in told)
 
 
-def _packed(
-    subject: Subject,
-    pair: Pair,
-    cells: list[_Told],
-    places: Mapping[Case, int],
-    lose: frozenset[Verdict],
-) -> dict[str, dict[str, Any]]:
-    families: dict[str, tuple[list[_Told], list[_Told]]] = {}
-    for cell in cells:
-        if cell.case not in subject.families:
-            continue  # Of the tier, but in nobody's rounds: no page of the site knows it.
-        found = families.setdefault(subject.families[cell.case], ([], []))
-        found[not _is_even(pair, cell.case)].append(cell)
+def _places(subject: Subject) -> dict[Case, int]:
+    """Return where `data/cells.js` has each case."""
+    return {case: place for place, case in enumerate(subject.families)}
+
+
+def _packed(even: Sequence[Case], cells: Sequence[_Told]) -> dict[str, object]:
+    known = {cell.case: cell for cell in cells}
+    found = [known.get(case) for case in even]
     return {
-        family: {**_summary(even, places), "more": _more(rest, lose)}
-        for family, (even, rest) in families.items()
+        "letters": "".join(str(WORST_FIRST.index(c.verdict)) if c else "-" for c in found),
+        "across": "".join(str(int(c.across)) if c else "-" for c in found),
+        "ratios": [float(f"{c.ratio:.6g}") if c and c.ratio else None for c in found],
     }
 
 
-def _summary(cells: list[_Told], places: Mapping[Case, int]) -> dict[str, Any]:
-    counts = {v: n for v in WORST_FIRST if (n := sum(cell.verdict is v for cell in cells))}
-    ratios = [cell.ratio for cell in cells if cell.ratio]
-
-    def sized(verdict: Verdict) -> list[tuple[float, int]]:
-        found = (cell for cell in cells if cell.verdict is verdict)
-        return sorted((cell.ratio, places[cell.case]) for cell in found if cell.ratio)
-
-    slower, faster = sized(Verdict.REGRESSION), sized(Verdict.IMPROVEMENT)
-    doubts = [told for told in sized(Verdict.UNDECIDED) if told[0] > 1]
-    return {
-        "counts": counts,
-        "across": sum(cell.across for cell in cells),
-        "median": _short(median(ratios)) if ratios else None,
-        "saved": _short(sum(1 - ratio for ratio, _ in faster)),
-        "slow": _placed(slower[-1:]),
-        "fast": _placed(faster[:1]),
-        "doubt": _placed(doubts[-1:]),
-    }
-
-
-def _placed(found: list[tuple[float, int]]) -> list[float] | None:
-    return [_short(found[0][0]), found[0][1]] if found else None
-
-
-def _more(rest: list[_Told], lose: frozenset[Verdict]) -> list[int]:
-    """Count what cells of a larger tier lost and gained: only some pairs have those."""
-    gains = sum(cell.verdict is Verdict.IMPROVEMENT for cell in rest)
-    return [sum(cell.verdict in lose for cell in rest), gains]
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.6g}")
+def _more(
+    cells: Sequence[_Told], wanted: Sequence[Verdict], places: Mapping[Case, int]
+) -> Iterator[tuple[Verdict, list[int]]]:
+    """Name what cells of a larger tier lost and gained: only some pairs have those."""
+    for verdict in wanted:
+        # Of the tier, but in nobody's rounds: no page of the site knows it.
+        found = [places[c.case] for c in cells if c.verdict is verdict and c.case in places]
+        if found:
+            yield verdict, found

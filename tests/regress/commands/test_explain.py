@@ -25,6 +25,16 @@ def test_text_has_plan_time_and_reason(capsys: pytest.CaptureFixture[str]) -> No
     assert f"Reproduce: python -m regress explain {SLUG}" in out
 
 
+def test_a_cell_is_taken_as_reports_name_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """WORKLOAD@BACKEND, pasted, explains that backend alone."""
+    told = []
+    for words in ([f"{SLUG}@{FA2}"], [SLUG, "--backend", FA2]):
+        assert main(["explain", *words]) == 0
+        told.append(capsys.readouterr().out.partition("Reproduce")[0])
+    assert told[0] == told[1]
+    assert FA2 in told[0]
+
+
 def test_another_device_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     """On an H20 the threshold is 2 * 78 / 4, nothing is measured, and the label says so."""
     assert main(["explain", SLUG, "--device", "h20", "--backend", FA2]) == 0

@@ -39,7 +39,7 @@ def test_one_step_with_one_cause_is_told_once() -> None:
     )
     told = replace(history(small, large), steps=(_step(CASE, 1.02), _step(OTHER, 1.05)))
     (story,) = stories_of(told, told.findings)
-    assert story.reason == "2 cases slower, by 1.02x to 1.05x"
+    assert story.reason == "2 cases slower: 1.02x to 1.05x the time"
     assert (story.lead.id, story.families) == ("b", ("decode", "fp8"))
 
 
