@@ -129,8 +129,10 @@ def _parts(workload: Workload) -> tuple[str, ...]:
 
 
 def kind_of_backend(name: str) -> tuple[str, str]:
-    """Return what users of a backend call it, for addresses and in words: FlashInfer's own path
-    (`("cuda", "CUDA cores")`), or the library; its name if this suite does not know it.
+    """Return what users of a backend call it, for addresses and in words.
+
+    That is FlashInfer's own path (`("cuda", "CUDA cores")`), or the library; of a backend that
+    this suite does not know, its name.
     """
     try:
         library = backend(name).library

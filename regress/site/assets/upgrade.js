@@ -40,6 +40,7 @@ function total(tag, other, wanted) {
   // Identical kernels are as fast and as wrong; that a cell was not measured says nothing of them.
   const kernels = settings.losing.filter((v) => v !== "GONE");
   row.shared = of(...kernels).length + larger(...kernels);
+  row.wrong = row.shared > of("REGRESSION").length + larger("REGRESSION");
   return row;
 }
 
@@ -77,7 +78,7 @@ const open = (row) => (row.open ? [`; ${are(row.open)} not shown equal`, ...wors
 
 function twin(tag, row) {
   const most = row.slow ? [", at most ", cellLink(row.slow)] : [];
-  return ["identical kernels to ", linked(tag, row), `, which is ${row.lost ? "slower or wrong" : "slower"} in ${cells(row.shared)}`, ...most];
+  return ["identical kernels to ", linked(tag, row), `, which is ${row.wrong ? "slower or wrong" : "slower"} in ${cells(row.shared)}`, ...most];
 }
 
 function losses(tag, row) {
@@ -97,11 +98,11 @@ function across(tag, row, rows) {
   return beside ? [`${unseen}; measured side by side, the choice is `, linked(tag, beside), ": ", ...gains(beside), ...open(beside), "."] : [`${unseen}.`];
 }
 
-function sentence(tag, newer, older) {
+function sentence(tag, newer, older, newest) {
   const top = best(newer);
   const back = best(older.filter((row) => row.clean && row.faster && (!top?.clean || row.saved > top.saved)));
   const said = [];
-  if (!top) said.push(`${tag} is the newest release measured${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
+  if (!top) said.push(`${newest ? `${tag} is the newest release measured` : `No newer release has such a cell in common with ${tag}`}${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
   else if (!top.clean) said.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), " has the smallest largest loss: ", ...losses(tag, top), "; ", ...gains(top), ...open(top), ".");
   else if (!top.faster) said.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), " is shown slower nowhere", ...open(top), ".");
   else said.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, `, ...gains(top), ...open(top), ".");
@@ -191,7 +192,7 @@ async function update() {
       choices.replaceChildren();
       return;
     }
-    const [text, top] = sentence(tag, known(newer), known(older));
+    const [text, top] = sentence(tag, known(newer), known(older), !newer.length);
     if (top) top.chosen = true;
     answer.replaceChildren(...unknown(asked), text);
     choices.replaceChildren(table([["Newer", newer], ["Older: going back", older]], tag, families));

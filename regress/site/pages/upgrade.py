@@ -87,9 +87,9 @@ def losing(subject: Subject) -> tuple[Verdict, ...]:
 def upgrade_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
     """Yield (path, name, value) of every script that the page loads: one a release that is run.
 
-    It holds every other release with the tier that was judged. For each even cell there is a letter,
-    its place in `WORST_FIRST` or `-` where nothing is said, whether campaigns were compared with
-    each other, and the ratio. Of the cells of a larger tier, those lost or gained are named.
+    It holds every other release with the tier that was judged. Each even cell has a letter, its
+    place in `WORST_FIRST` or `-` where nothing is said, whether campaigns were compared with each
+    other, and the ratio. Of the cells of a larger tier, those lost or gained are named.
     """
     even, places, lose = list(_even_cases(subject)), _places(subject), losing(subject)
     for ours in subject.measured:
