@@ -162,10 +162,12 @@ def render_totals(rounds: Mapping[str, Sequence[Round]]) -> str:
     every = [r for found in rounds.values() for r in found]
     tiers = [(sum(r.tier == tier for r in every), tier) for tier in TIERS]
     of = ", ".join(f"{number} {tier}" for number, tier in tiers if number)
+    rest = sum(r.tier not in TIERS for r in every)
+    more = f", and {rest} of a few cells that were looked at again" if rest else ""
     return (
         f"Recorded: {counted(sum(number for number, _ in tiers), 'round')} ({of}) of "
         f"{counted(len(rounds), 'stack')} on "
-        f"{counted(len({r.machine.gpu_uuid for r in every}), 'card')}. "
+        f"{counted(len({r.machine.gpu_uuid for r in every}), 'card')}{more}. "
         f"Set-up: {_setups(rounds)}.\n"
     )
 
