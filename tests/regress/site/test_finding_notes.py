@@ -13,9 +13,10 @@ NOTE = "regress/docs/triage/2026-01-01-<a>.md"
 
 
 def test_a_finding_names_its_notes() -> None:
-    """Each page stands in the text, escaped; without one there is no such line."""
+    """Each note's title is the link, escaped and as written; without one there is no such line."""
     told = history(
-        finding(id="a", notes=(Explained(NOTE, "longer loop"),)), finding(id="b", standing=False)
+        finding(id="a", notes=(Explained(NOTE, "fa2 loops <longer>"),)),
+        finding(id="b", standing=False),
     )
     stories = stories_of(told, told.findings)
     values = {"history": told, "standing": stories, "suspects": (), "over": (), "better": ()}
@@ -23,11 +24,11 @@ def test_a_finding_names_its_notes() -> None:
     shared |= {"asv": "", "damaged": ""}
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)
     assert finding().reproduce in html
-    assert html.count("Explained</strong>") == 1
-    assert html.index(": Longer loop.") < html.index("Likely cause:")
+    assert html.count("Explained:</strong>") == 1
     name = "2026-01-01-&lt;a&gt;"
-    link = f'<a href="notes/{name}.html"><code>regress/docs/triage/{name}.md</code></a>'
-    assert link in html
+    path = f'href="notes/{name}.html" title="regress/docs/triage/{name}.md"'
+    link = f"<a {path}>fa2 loops &lt;longer&gt;</a>."
+    assert html.index(link) < html.index("Likely cause:")
 
 
 def test_a_note_is_a_page_without_markup_of_its_own() -> None:
