@@ -25,11 +25,10 @@ function total(tag, other, wanted) {
   const found = other ? told(other, wanted) : [];
   const of = (...verdicts) => found.filter((cell) => verdicts.includes(cell.verdict));
   const sized = (verdict, sign) => of(verdict).filter((cell) => cell.ratio && sign * cell.ratio > sign).sort((x, y) => sign * (y.ratio - x.ratio))[0];
-  const larger = (...verdicts) => verdicts.flatMap((v) => other?.more[v] ?? []).filter(wanted).length;
+  const lost = (verdict) => (other?.more[verdict] ?? []).filter(wanted);
   const row = { tag, cells: found, size: found.length, tier: other?.tier, across: found.some((cell) => cell.across) };
   row.counts = settings.verdicts.map((v) => [v, of(v).length]).filter(([, n]) => n);
   row.saved = of("IMPROVEMENT").reduce((sum, cell) => sum + (cell.ratio ? 1 - cell.ratio : 0), 0);
-  row.more = [larger(...settings.losing), larger("IMPROVEMENT")];
   row.slow = sized("REGRESSION", 1);
   row.fast = sized("IMPROVEMENT", -1);
   row.doubt = sized("UNDECIDED", 1);
@@ -37,19 +36,23 @@ function total(tag, other, wanted) {
   row.faster = of("IMPROVEMENT").length;
   row.lost = row.worse - of("REGRESSION").length;
   row.open = row.size - row.worse - of("IMPROVEMENT", "SAME", "NEW").length;
-  // Identical kernels are as fast and as wrong; that a cell was not measured says nothing of them.
-  const kernels = settings.losing.filter((v) => v !== "GONE");
-  row.shared = of(...kernels).length + larger(...kernels);
-  row.wrong = row.shared > of("REGRESSION").length + larger("REGRESSION");
+  const larger = settings.losing.flatMap((verdict) => lost(verdict).map((place) => ({ place, verdict })));
+  row.bad = [...of(...settings.losing), ...larger];
+  row.more = [larger.length, lost("IMPROVEMENT").length];
   return row;
 }
 
-// A loss of a twin counts.
+// A loss of a twin counts, where the row has none itself. Identical kernels are as fast and as
+// wrong; that a cell was not measured says nothing of them.
 function compareTwins(rows) {
   for (const row of rows) {
-    row.twins = rows.filter((other) => settings.twins[row.tag]?.includes(other.tag) && other.shared);
-    row.clean = row.worse + row.more[0] + row.twins.length === 0;
-    row.loss = row.lost ? Infinity : Math.max(1, ...[row, ...row.twins].map((one) => one.slow?.ratio ?? 1));
+    const own = row.bad.map((cell) => cell.place);
+    const twins = rows.filter((other) => settings.twins[row.tag]?.includes(other.tag));
+    const worse = (other) => other.bad.filter((cell) => cell.verdict !== "GONE" && !own.includes(cell.place));
+    row.twins = twins.map((other) => ({ tag: other.tag, bad: worse(other) })).filter((other) => other.bad.length).sort((a, b) => b.bad.length - a.bad.length);
+    row.clean = row.bad.length + row.twins.length === 0;
+    const wrong = row.lost || row.twins.some((other) => other.bad.some((cell) => cell.verdict !== "REGRESSION"));
+    row.loss = wrong ? Infinity : Math.max(1, ...[row, ...twins].map((one) => one.slow?.ratio ?? 1));
   }
 }
 
@@ -76,9 +79,13 @@ const gains = (row) => [`${are(row.faster)} faster`, ...(row.fast ? [" (best ", 
 const worst = (row) => (row.doubt ? [" (worst ", cellLink(row.doubt), ` on ${familyOf(row.doubt.place)})`] : []);
 const open = (row) => (row.open ? [`; ${are(row.open)} not shown equal`, ...worst(row)] : []);
 
-function twin(tag, row) {
-  const most = row.slow ? [", at most ", cellLink(row.slow)] : [];
-  return ["identical kernels to ", linked(tag, row), `, which is ${row.wrong ? "slower or wrong" : "slower"} in ${cells(row.shared)}`, ...most];
+function twins(tag, row) {
+  if (!row.twins.length) return [];
+  const [first, ...others] = row.twins;
+  const slow = first.bad.filter((cell) => cell.ratio && cell.verdict === "REGRESSION").sort((x, y) => y.ratio - x.ratio)[0];
+  const how = first.bad.every((cell) => cell.verdict === "REGRESSION") ? "slower" : "slower or wrong";
+  const more = others.length ? ` (and to ${others.length} more that ${others.length === 1 ? "is" : "are"} worse)` : "";
+  return ["identical kernels to ", linked(tag, first), `, which is ${how} in ${cells(first.bad.length)}`, ...(slow ? [", at most ", cellLink(slow)] : []), more];
 }
 
 function losses(tag, row) {
@@ -87,8 +94,8 @@ function losses(tag, row) {
   if (row.lost) found.push([`${cells(row.lost)} lost or wrong`]);
   if (slower) found.push([`${cells(slower)} slower, at most `, cellLink(row.slow)]);
   if (!row.worse && row.more[0]) found.push([`${cells(row.more[0])} of a larger tier slower or lost`]);
-  found.push(...row.twins.map((other) => twin(tag, other)));
-  return found.flatMap((part, i) => (i ? [" and ", ...part] : part));
+  if (row.twins.length) found.push(twins(tag, row));
+  return found.flatMap((part, i) => (i ? [", and ", ...part] : part));
 }
 
 function across(tag, row, rows) {
@@ -144,7 +151,7 @@ function line(row, tag, families) {
   }
   verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, `compare (${row.tier})`), row.across ? ", across campaigns" : ""));
   if (row.more[0] + row.more[1]) verdict.append(...small(`larger tier: ${row.more[0]} worse, ${row.more[1]} faster`));
-  for (const other of row.twins) verdict.append(...small(...twin(tag, other)));
+  if (row.twins.length) verdict.append(...small(...twins(tag, row)));
   const counts = element("td", {}, element("span", { className: "counts" }, ...row.counts.map(([v, n]) => count(v, n))));
   const made = element("tr", { className: row.chosen ? "chosen" : "" }, name, verdict, counts, extreme(row.slow), extreme(row.fast), ...families.map((f) => typical(row, f)));
   made.dataset.tag = row.tag;

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-__all__ = ["Watched", "launch", "watch"]
+__all__ = ["NARROW", "WIDE", "Watched", "launch", "watch"]
 
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+NARROW: ViewportSize = {"width": 390, "height": 844}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -12,45 +11,16 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
-from regress.cli import main
-from regress.config import load_config
-from regress.model.report import CheckReport
-from regress.model.verdict import WORST_FIRST, Verdict
-from regress.pipeline.check import check
-from regress.pipeline.request import Request
 from regress.site.page import NAVIGATION
-from regress.site.words import MARKS, times
-from tests.regress.site.browsing import launch, watch
-from tests.regress.site.trees import write_part_of_recorded
+from tests.regress.site.browsing import NARROW, WIDE, watch
 from workloads.record import Case, Round
 
 CELL = Case("decode-h32x4-d128-bf16-p16-b66-skew40-t262144", "flashinfer-decode-tc-auto")
 CELL_PAGE = f"cells/{CELL}.html"
 MAIN = (*(path for path, _ in NAVIGATION), "releases/v0.6.0.html", CELL_PAGE)
-WIDE: ViewportSize = {"width": 1280, "height": 900}
-NARROW: ViewportSize = {"width": 390, "height": 844}
 MOST_MS = 2000
 LEAST_CONTRAST = 4.5
 """WCAG 2.2, success criterion 1.4.3 (AA), for text of normal size."""
-
-
-@pytest.fixture(scope="module")
-def rounds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Round]]:
-    root = tmp_path_factory.mktemp("rounds")
-    return root, write_part_of_recorded(root)
-
-
-@pytest.fixture(scope="module")
-def site(rounds: tuple[Path, list[Round]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    assert main(["site", "--rounds", str(rounds[0]), "--to", str(folder)]) == 0
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -144,93 +114,6 @@ def test_a_comparison_is_linked_by_its_address(browser: Browser, site: Path) -> 
     assert page.url.endswith("#v0.6.0...v0.6.4")
     assert "IMPROVEMENT" in page.locator("#comparison .counts").inner_text()
     assert watched.complaints == []
-
-
-ROWS = """rows => rows.map(row => [row.dataset.tag, row.querySelector('.verdict').textContent,
-  [...row.querySelectorAll('.counts span')].map(span => span.title),
-  [...row.querySelectorAll('.extreme')].map(cell => cell.childNodes[0].textContent)])"""
-
-
-def row_of(report: CheckReport) -> list[str | list[str]]:
-    """What the page should show of a report: verdict, counts, largest loss and gain."""
-    counts = Counter(cell.verdict for cell in report.cells)
-    extremes = []
-    for verdict, most in ((Verdict.REGRESSION, max), (Verdict.IMPROVEMENT, min)):
-        named = {cell.case for cell in report.cells if cell.verdict is verdict}
-        found = (f for f in report.findings if f.gates and f.series.case in named)
-        ratios = [f.measured.ratio.estimate for f in found if f.measured]
-        extremes.append(times(most(ratios, default=None)))
-    told = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
-    return [f"{MARKS[report.verdict]} {report.verdict}", told, extremes]
-
-
-@pytest.mark.parametrize(
-    ("tag", "family"), [("v0.5.3", ""), ("v0.6.0", "decode-sweep"), ("v0.6.4", "")]
-)
-def test_the_way_to_another_release_has_the_numbers_of_check(
-    browser: Browser, site: Path, rounds: tuple[Path, list[Round]], tag: str, family: str
-) -> None:
-    """Counts, verdicts and largest changes are those of `check`, of all families or of one."""
-    page = browser.new_page(viewport=WIDE)
-    page.goto(f"{site.as_uri()}/upgrade.html#{tag}/{family}")
-    page.wait_for_selector("#choices tbody td")
-    rows = page.locator("#choices tr[data-tag]").evaluate_all(ROWS)
-    asked = Request((rounds[0],), None, "auto", None, "", families=(family,) if family else ())
-    others = ("v0.6.4", "v0.6.3", "v0.6.1", "v0.6.0", "v0.5.3")
-    expected = [
-        [other, *row_of(check(tag, other, asked, load_config()))]
-        for other in others
-        if other != tag
-    ]
-    assert rows == expected
-
-
-def test_the_release_to_go_to_is_named(browser: Browser, site: Path) -> None:
-    """The release before the newest is chosen at first; the answer follows what is chosen."""
-    watched = watch(browser.new_context(viewport=NARROW))
-    page = watched.page
-    page.goto(f"{site.as_uri()}/upgrade.html")
-    page.wait_for_function("document.title.startsWith('From v0.6.3')")
-    assert "go to v0.6.4: none of" in page.locator("#answer").inner_text()
-    page.locator("select[name=tag]").select_option("v0.6.4")
-    page.wait_for_function("document.title.startsWith('From v0.6.4')")
-    assert "v0.6.4 is the newest release measured" in page.locator("#answer").inner_text()
-    page.locator("select[name=tag]").select_option("v0.5.3")
-    page.locator("select[name=family]").select_option("prefill-paths")
-    page.wait_for_function("document.title.startsWith('From v0.5.3')")
-    assert page.url.endswith("#v0.5.3/prefill-paths")
-    heads = page.locator("#choices thead th").all_inner_texts()
-    assert heads[5:] == ["prefill-paths"]
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    page.locator("#answer a").first.click()
-    page.wait_for_selector("#comparison h2")
-    assert page.url.split("#")[1].startswith("v0.5.3...")
-    assert watched.complaints == []
-
-
-FREE = {"clean": True, "saved": 0.5, "open": 0, "across": False, "loss": 1, "worse": 0}
-SLOWER = {**FREE, "clean": False, "loss": 1.1, "worse": 1}
-
-
-CHOICES = (
-    ("a loss", FREE, {**SLOWER, "saved": 5}, "older"),
-    ("gains", {**FREE, "saved": 0.6}, FREE, "older"),
-    ("equal gains", {**FREE, "saved": 0.505}, FREE, "newer"),
-    ("across campaigns", FREE, {**FREE, "saved": 0.505, "across": True}, "older"),
-    ("undecided", FREE, {**FREE, "open": 1}, "older"),
-    ("smallest loss", {**SLOWER, "loss": 1.2}, {**SLOWER, "worse": 9}, "newer"),
-    ("lost", SLOWER, {**SLOWER, "loss": 1e300}, "older"),
-)
-
-
-def test_the_choice_follows_its_rule(browser: Browser, site: Path) -> None:
-    """What the page says in words of its rule is what it does."""
-    page = browser.new_page()
-    page.goto(f"{site.as_uri()}/upgrade.html")
-    tags = {"older": "v0.5.3", "newer": "v0.6.0"}
-    for name, older, newer, chosen in CHOICES:
-        rows = [{**older, "tag": tags["older"]}, {**newer, "tag": tags["newer"]}]
-        assert page.evaluate("rows => best(rows).tag", rows) == tags[chosen], name
 
 
 def test_the_roofline_of_a_release_is_linked_by_its_address(browser: Browser, site: Path) -> None:
