@@ -66,7 +66,7 @@ function best(rows) {
   return [...rows].sort((a, b) => a.loss - b.loss || a.worse - b.worse || b.saved - a.saved || newer(a, b))[0];
 }
 
-const are = (n) => `${n} ${n === 1 ? "is" : "are"}`;
+const are = (n) => (n ? `${n} ${n === 1 ? "is" : "are"}` : "none is");
 
 function cellLink({ place, ratio: value }) {
   const [, workload, backend, href] = SITE.cells[place];
