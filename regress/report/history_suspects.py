@@ -1,5 +1,6 @@
 """Cells that look slower, with too few rounds to prove it: where to measure next."""
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from regress.model.finding import Metric
 from regress.model.history import Extreme, History
 from regress.model.history_series import Point, SeriesHistory
 from regress.model.reason import ReasonCode
+from workloads.catalog import TIERS, cases
 
 __all__ = ["Suspects", "render_suspects", "suspects_of"]
 
@@ -46,9 +48,11 @@ def suspects_of(report: History) -> tuple[Suspects, ...]:
                     change = Extreme(one.series.case, point.ratio)
                     groups[before.stack, point.stack].append(change)
     order = [release.stack for release in report.releases]
+    start = -1 if report.since is None else order.index(report.since)
     return tuple(
         Suspects(*pair, tuple(sorted(found, key=lambda e: -log(e.ratio.estimate))))
         for pair, found in sorted(groups.items(), key=lambda item: -order.index(item[0][1]))
+        if order.index(pair[1]) > start
     )
 
 
@@ -69,5 +73,15 @@ def render_suspects(report: History, found: Suspects) -> tuple[str, ...]:
     return (
         f"{found.base} -> {found.head}: {extent}",
         f"largest: {largest.ratio.estimate:.3f}x {largest.case}",
-        f"to decide: python -m regress ab {found.base} {found.head} --tier {report.tier}",
+        f"to decide: {_command(report, found)}",
     )
+
+
+def _command(report: History, found: Suspects) -> str:
+    """Return what measures the two until these cells are decided: the smallest tier with them."""
+    held = {change.case for change in found.changes}
+    tiers = (tier for tier in TIERS if held <= {entry.case for entry in cases(tier)})
+    words = ["python -m regress ab", found.base, found.head, "--tier", next(tiers, TIERS[-1])]
+    words += [f"--family {shlex.quote(family)}" for family in report.families]
+    words += [f"--cells {shlex.quote(report.pattern)}"] if report.pattern else []
+    return " ".join(words)

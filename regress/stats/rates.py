@@ -1,8 +1,13 @@
 """How often something happened, with exact bounds; needs scipy."""
 
+from typing import Final
+
 from regress.errors import UsageError
 
-__all__ = ["acceptable", "lower_rate", "require_scipy", "upper_rate"]
+__all__ = ["NEEDED", "acceptable", "lower_rate", "require_scipy", "upper_rate"]
+
+NEEDED: Final = "pip install -e '.[calibrate]'"
+"""How to get what most of this needs."""
 
 
 def require_scipy() -> None:
@@ -16,15 +21,22 @@ def require_scipy() -> None:
     try:
         import scipy  # noqa: F401
     except ImportError as error:
-        msg = "calibrate needs scipy: pip install -e '.[calibrate]'"
+        msg = f"calibrate needs scipy: {NEEDED}"
         raise UsageError(msg) from error
 
 
 def upper_rate(hits: int, trials: int, confidence: float) -> float:
-    """One-sided upper bound of a probability (Clopper and Pearson 1934); 1 without trials."""
+    """One-sided upper bound of a probability (Clopper and Pearson 1934); 1 without trials.
+
+    Without a hit it has a closed form, and scipy is not needed.
+    """
+    if hits >= trials:
+        return 1.0
+    if hits == 0:
+        return 1.0 - float((1 - confidence) ** (1 / trials))
     from scipy.stats import beta
 
-    return 1.0 if hits >= trials else float(beta.ppf(confidence, hits + 1, trials - hits))
+    return float(beta.ppf(confidence, hits + 1, trials - hits))
 
 
 def lower_rate(hits: int, trials: int, confidence: float) -> float:

@@ -32,6 +32,8 @@ _LARGEST_BYTES: Final = 64 * 1024 * 1024
 """A small file can unpack to more than memory holds; a round has about half a MiB."""
 _MOST_KEPT: Final = 1024
 """Rounds that stay in memory: making all documents reads the recorded ones a dozen times."""
+_SMALL_BYTES: Final = 32 * 1024
+"""Only files up to that size stay: those of the largest tier would fill the memory."""
 
 
 def load_round(path: Path) -> Round:
@@ -51,7 +53,7 @@ def load_round(path: Path) -> Round:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(msg) from error
-    return _unpack(packed, str(path))
+    return (_unpack if len(packed) <= _SMALL_BYTES else _unpack.__wrapped__)(packed, str(path))
 
 
 @lru_cache(_MOST_KEPT)

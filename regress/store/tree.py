@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from regress.errors import NoDataError, UsageError
 from workloads.rehearsal import REHEARSAL
+from workloads.unrunnable import UNRUNNABLE_FILE
 
 __all__ = ["LOCAL", "RECORDED", "STACKS_FILE", "Tree", "is_folder", "load_known_tags", "scan"]
 
@@ -148,7 +149,7 @@ def _scan(roots: Sequence[Path]) -> Tree:
             for path in sorted(folder.iterdir()):
                 if path.name.endswith(".json.gz"):
                     files.setdefault(key, []).append(path)
-                else:
+                elif path.name != UNRUNNABLE_FILE:
                     ignored.append(path)
     ordered = {key: tuple(paths) for key, paths in sorted(files.items())}
     return Tree(tuple(roots), ordered, tuple(ignored))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -10,6 +11,8 @@ from regress.store.tree import Tree
 from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
 
 __all__ = ["load_unrunnable", "unmeasured"]
+
+_LARGEST_BYTES: Final = 1024 * 1024
 
 
 def load_unrunnable(path: Path) -> Unrunnable:
@@ -21,7 +24,11 @@ def load_unrunnable(path: Path) -> Unrunnable:
         If it is none, or of another machine or stack than its place says.
     """
     try:
-        note = msgspec.json.decode(path.read_bytes(), type=Unrunnable)
+        if not path.is_file():
+            msg = f"{path} is no regular file: remove it"
+            raise UsageError(msg)
+        with path.open("rb") as file:
+            note = msgspec.json.decode(file.read(_LARGEST_BYTES), type=Unrunnable)
     except (OSError, msgspec.DecodeError) as error:
         msg = f"{path} is no note of a stack that cannot be measured: {error}"
         raise UsageError(msg) from error

@@ -1,6 +1,7 @@
 """The signal "regression" of a release: from the history of all of them."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -41,16 +42,32 @@ def assess_releases(history: History) -> Assessment:
     standing = [f for f in history.findings if f.standing and f.gates and _is_bad(f)]
     prefix = f"{Signal.REGRESSION}:{history.machine}:release:"
     alerts = tuple(_alert(history, finding, prefix) for finding in standing)
-    cleared = [
-        Cleared(f"{prefix}{f.id}", f"{f.recovered_by or 'The newest release'} took it back.")
-        for f in history.findings
-        if _is_bad(f) and not f.standing
-    ]
-    if not history.damaged and history.since is None and history.pattern is None:
+    cleared = [*_taken_back(history, prefix)]
+    if not history.damaged and _is_whole(history):
         known = tuple(release.stack for release in history.releases)
-        named = (*(f"{prefix}{f.id}" for f in history.findings if _is_bad(f)),)
+        named = (*(alert.key for alert in alerts), *(one.key for one in cleared))
         cleared.append(Cleared(prefix, "More rounds no longer show it.", known, named))
     return Assessment(alerts, tuple(cleared))
+
+
+def _is_whole(history: History) -> bool:
+    """Whether it is about everything: what a part does not show may stand all the same."""
+    return history.since is None and history.pattern is None and not history.families
+
+
+def _taken_back(history: History, prefix: str) -> Iterator[Cleared]:
+    """Yield the ids under which findings stood of which nothing stands any more."""
+    standing = {f.id for f in history.findings if f.standing}
+    order = [release.stack for release in history.releases]
+    ends: dict[str, set[str]] = defaultdict(set)
+    for finding in history.findings:
+        if _is_bad(finding) and finding.recovered_by is not None:
+            stood = finding.id.removesuffix(f"-until-{finding.recovered_by}")
+            ends[stood].add(finding.recovered_by)
+    for name, found in ends.items():
+        if name not in standing:
+            last = max(found, key=order.index)
+            yield Cleared(f"{prefix}{name}", f"{last} took it back.")
 
 
 def _is_bad(finding: HistoryFinding) -> bool:

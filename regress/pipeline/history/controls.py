@@ -10,12 +10,20 @@ from regress.model.history import ControlGroup, ControlPair
 from regress.model.reason import ReasonCode
 from regress.pipeline.history.judged import Judged, previous
 from regress.stats.panel import Panel
+from regress.stats.rates import upper_rate
 from regress.store.sources import Sources
 from workloads.record import Case
 
 __all__ = ["control_group"]
 
 _CONFIDENCE = 0.95
+_JUDGED = {
+    ReasonCode.EQUIVALENT,
+    ReasonCode.INSIDE_NOISE,
+    ReasonCode.NOISE_ALARM,
+    ReasonCode.WIDE_INTERVAL,
+}
+"""What the rule of a single comparison can say where it may call a change."""
 
 
 def control_group(judged: Judged, sources: Sources, config: Config) -> ControlGroup:
@@ -26,8 +34,9 @@ def control_group(judged: Judged, sources: Sources, config: Config) -> ControlGr
     for series, points in enumerate(judged.points):
         for point, told in enumerate(points):
             before = previous(lines, series, point)
-            enough = told.code not in {None, ReasonCode.TOO_FEW_ROUNDS}
-            if told.control and before is not None and enough:
+            # A bridged comparison never says that times changed, so it could raise no alarm.
+            judged_alone = told.code in _JUDGED and not told.bridged
+            if told.control and before is not None and judged_alone:
                 cells[before, point].append(series)
                 if told.code == ReasonCode.NOISE_ALARM:
                     alarms[before, point].append(lines.cases[series])
@@ -73,8 +82,6 @@ def _shown(judged: Judged, cells: dict[tuple[int, int], list[int]], config: Conf
 
 def _upper(wrong: int, number: int) -> float | None:
     try:
-        from regress.stats.rates import upper_rate
-
         return upper_rate(wrong, number, _CONFIDENCE) if number else None
     except ImportError:
         return None

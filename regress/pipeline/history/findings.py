@@ -12,7 +12,7 @@ import numpy as np
 
 from regress.config import Config
 from regress.counted import counted, ranged
-from regress.detect.history.recovery import level_by_code, outcome_of
+from regress.detect.history.recovery import outcome_of, stretches_of
 from regress.detect.history.steps import Nature
 from regress.model.finding import Metric, Ratio, Series
 from regress.model.history import Extreme, HistoryFinding, Kind
@@ -160,22 +160,25 @@ def _told(
     config: Config,
 ) -> Told:
     series, before, point = at
-    line, tags = judged.lines.line, judged.lines.tags
-    known = line.panel.level[series]
-    level = level_by_code(known, line.nature[series] != Nature.CLOSED)
-    newest = int(np.flatnonzero(np.isfinite(known))[-1])
-    spans = slice(before, before + 1), slice(newest, newest + 1)
+    line, tags, panel = judged.lines.line, judged.lines.tags, judged.lines.line.panel
+    alike = stretches_of(
+        panel.level[series],
+        panel.counts[series].sum(axis=1),
+        line.nature[series] != Nature.CLOSED,
+        rule_of(judged.lines.metric, config).min_rounds,
+    )
+    spans = alike.around(before), alike.around(alike.newest)
     code, ratio = compare(judged.lines, series, spans, config)
-    equal = code is ReasonCode.EQUIVALENT
+    equal = alike.newest > point and code is ReasonCode.EQUIVALENT
     beyond = float(line.size[series])
-    outcome = outcome_of((before, point), level, judged.of(series), beyond, equal=equal)
-    last = outcome.end if outcome.end is not None else level.size
+    outcome = outcome_of((before, point), alike, judged.of(series), beyond, equal=equal)
+    last = outcome.end if outcome.end is not None else alike.level.size
     return Told(
         change,
         signature,
         None if outcome.end is None else tags[outcome.end],
         float(np.exp(outcome.depth)),
-        int(np.isfinite(level[point:last]).sum()),
+        int(np.isfinite(alike.level[point:last]).sum()),
         ratio,
     )
 
@@ -289,20 +292,30 @@ def group_transitions(
         )
 
 
-def named_apart(findings: Sequence[HistoryFinding]) -> tuple[HistoryFinding, ...]:
-    """Give findings that differ only in their end an id each.
+def named_apart(
+    findings: Iterable[HistoryFinding], tags: Sequence[str]
+) -> tuple[HistoryFinding, ...]:
+    """Give every finding an id of its own.
 
-    The one that stands keeps its id, or else the one with the most cases.
+    What stands keeps the one that it has, so that it never means something else; what was taken
+    back says by which release. Where cases have different releases before one change, as not all
+    hold them, those with an older one name it.
     """
-    keepers: dict[str, HistoryFinding] = {}
-    for finding in sorted(findings, key=lambda f: (not f.standing, -len(f.cases))):
-        keepers.setdefault(finding.id, finding)
-    return tuple(
-        finding
-        if finding is keepers[finding.id]
-        else msgspec.structs.replace(finding, id=f"{finding.id}-until-{finding.recovered_by}")
-        for finding in findings
-    )
+    found = tuple(findings)
+    latest: dict[str, str] = {}
+    for finding in sorted(found, key=lambda f: tags.index(f.last_good)):
+        latest[finding.id] = finding.last_good
+    named: dict[str, HistoryFinding] = {}
+    for finding in found:
+        name = finding.id
+        if finding.last_good != latest[finding.id]:
+            name += f"-after-{finding.last_good}"
+        if finding.recovered_by is not None:
+            name += f"-until-{finding.recovered_by}"
+        while name in named:
+            name += "-too"
+        named[name] = msgspec.structs.replace(finding, id=name)
+    return tuple(named.values())
 
 
 def _newest(group: Iterable[Told]) -> Extreme | None:

@@ -32,6 +32,7 @@ from regress.pipeline.history.lines import Ranges, build_lines, build_ranges
 from regress.pipeline.history.series import releases_of, series_of, with_coverage
 from regress.pipeline.history.thresholds import find_moves
 from regress.pipeline.request import ANY_TIER, AUTO_TIER, BY_DEFAULT, Request
+from regress.stats.rates import NEEDED
 from regress.stats.segments import MISSING, can_segment
 from regress.store.cache import load_cached
 from regress.store.columns import join_sheets
@@ -122,7 +123,9 @@ def _tell(chain: Chain, ranges: Ranges, sources: Sources, config: Config, option
         *group_changes(changes, sources, config, options),
         *group_transitions(transitions, ranges.cases, chain.tags, sources, options),
     )
-    return _Told(judged, changes, transitions, _worst_first(named_apart(findings), chain.tags))
+    return _Told(
+        judged, changes, transitions, _worst_first(named_apart(findings, chain.tags), chain.tags)
+    )
 
 
 def _compose(
@@ -154,6 +157,9 @@ def _compose(
     every = altered(request, tier=ANY_TIER).cases(held)
     moved = find_moves(chain, every, config.thresholds)
     warnings = [*intact.warnings, *chain.warnings, *moved.warnings]
+    controls = control_group(kernel, sources, config)
+    if controls.cells and controls.upper_rate is None:
+        warnings.append(f"how often that is wrong has no bound without scipy: {NEEDED}")
     if any(one.change_points is None for one in series) and _long(chain, config):
         warnings.append(MISSING)
     return History(
@@ -176,7 +182,7 @@ def _compose(
         recovered=tuple(t.recovered for t in told.changes if t.recovered is not None),
         plan_changes=tuple(plan_changes(ranges, chain.tags)),
         threshold_moves=tuple(m for m in moved.moves if chain.tags.index(m.after) > start),
-        controls=control_group(kernel, sources, config),
+        controls=controls,
         guarantee=_guarantee(kernel, config),
         damaged=intact.damaged,
         warnings=tuple(warnings),

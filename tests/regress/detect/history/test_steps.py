@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regress.detect.history.recovery import level_by_code, outcome_of
+from regress.detect.history.recovery import Stretches, outcome_of, stretches_of
 from regress.detect.history.steps import Found, Line, Nature, find_changes, jumps
 from regress.stats.exact import Floats
 from regress.stats.panel import Panel
@@ -197,20 +197,36 @@ def test_jumps_skip_gaps() -> None:
     assert np.isnan(found[0])
 
 
+def _alike(level: list[float], rounds: int = 5) -> Stretches:
+    """Every point with code of its own."""
+    known = np.array(level)
+    changed = np.ones(known.size - 1, dtype=np.bool_)
+    return stretches_of(known, np.full(known.size, rounds), changed, 5)
+
+
 def test_outcome_without_a_step_back() -> None:
     """A level that comes down by itself is no recovery: nothing shows it."""
-    level = np.array([0.0, 0.05, 0.05, 0.0])
-    assert outcome_of((0, 1), level, (), 0.01).end is None
+    assert outcome_of((0, 1), _alike([0.0, 0.05, 0.05, 0.0]), (), 0.01).end is None
 
 
 def test_outcome_of_what_ended_without_a_step() -> None:
-    """It is over, too, if the newest point is shown equal: from where the level came back."""
-    level = np.array([0.0, 0.05, 0.05, 0.004, 0.0])
-    assert outcome_of((0, 1), level, (), 0.01, equal=True).end == 3
+    """It is over, too, if the newest code is shown equal: from where the level came back."""
+    alike = _alike([0.0, 0.05, 0.05, 0.004, 0.0])
+    assert outcome_of((0, 1), alike, (), 0.01, equal=True).end == 3
+
+
+def test_code_with_few_rounds_ends_nothing() -> None:
+    """Whatever its level seems to be."""
+    alike = _alike([0.0, 0.05, 0.05, 0.004], rounds=1)
+    assert outcome_of((0, 1), alike, (), 0.01, equal=True).end is None
 
 
 def test_points_with_the_same_code_share_a_level() -> None:
-    """Noise between them ends no change; gaps stay gaps."""
+    """Noise between them ends no change; gaps stay gaps, and their rounds add up."""
     level = np.array([0.0, 0.02, np.nan, 0.04, 0.1])
-    found = level_by_code(level, np.array([True, False, False, True]))
-    assert found == pytest.approx([0.0, 0.03, np.nan, 0.03, 0.1], nan_ok=True)
+    changed = np.array([True, False, False, True])
+    found = stretches_of(level, np.array([5, 3, 0, 2, 4]), changed, 5)
+    assert found.level == pytest.approx([0.0, 0.03, np.nan, 0.03, 0.1], nan_ok=True)
+    assert found.trusted.tolist() == [True, True, False, True, False]
+    assert found.around(3) == slice(1, 4)
+    assert found.newest == 3
