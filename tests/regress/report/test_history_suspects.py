@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import msgspec
+
 from regress.model.verdict import Verdict
 from regress.report.history_markdown import render_history_markdown
 from regress.report.history_suspects import suspects_of
@@ -22,7 +24,7 @@ def test_they_are_named_with_what_decides(tmp_path: Path) -> None:
     assert {change.case for change in found.changes} == {*CASES[:2]}
     ratios = [change.ratio.estimate for change in found.changes]
     assert ratios == sorted(ratios, reverse=True)
-    decides = f"python -m regress ab {TAGS[1]} {TAGS[2]} --tier"
+    decides = f"python -m regress ab {TAGS[1]} {TAGS[2]} --tier gate"
     assert decides in render_history_text(report, View())
     assert decides in render_history_markdown(report, View())
 
@@ -43,3 +45,12 @@ def test_what_is_proven_is_no_suspect(tmp_path: Path) -> None:
     report = history_of(Year(tmp_path, step_at(8, 1.1)))
     assert report.findings
     assert suspects_of(report) == ()
+
+
+def test_the_command_asks_for_what_the_report_is_about(tmp_path: Path) -> None:
+    """Families and pattern are passed on, quoted; what began before --since is left out."""
+    report = history_of(Year(tmp_path, step_at(2, 1.1), campaigns=FEW))
+    part = msgspec.structs.replace(report, families=("decode-sweep",), pattern="a|b")
+    asked = "--tier gate --family decode-sweep --cells 'a|b'"
+    assert asked in render_history_text(part, View())
+    assert suspects_of(msgspec.structs.replace(report, since=TAGS[2])) == ()

@@ -1,5 +1,6 @@
 """Notes of stacks that cannot be measured."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -34,3 +35,18 @@ def test_a_damaged_note_is_named(tmp_path: Path) -> None:
     damaged, whole = unmeasured(scan([tmp_path]), "synthetic")
     assert "unrunnable.json is no note of a stack that cannot be measured" in damaged
     assert whole.startswith("v9 has no rounds")
+
+
+def test_a_note_is_no_stray_file(tmp_path: Path) -> None:
+    """Nobody is told that it is a half-written round."""
+    _put(tmp_path, "v9", msgspec.json.encode(NOTE))
+    assert scan([tmp_path]).ignored == ()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """It is named like any other damaged note."""
+    folder = tmp_path / "synthetic" / "v9"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / UNRUNNABLE_FILE)
+    (told,) = unmeasured(scan([tmp_path]), "synthetic")
+    assert "is no regular file" in told

@@ -214,6 +214,15 @@ def test_a_stack_that_could_not_be_measured_is_told(tmp_path: Path) -> None:
     assert any("v0.7.0" in line and "does not import" in line for line in report.warnings)
 
 
+def test_what_could_raise_no_alarm_is_no_control(tmp_path: Path) -> None:
+    """Two releases that only the reference joins are never called changed: they do not count."""
+    apart = {"c1": ((0, 1, 2, 8), 5), "c2": (range(3, len(TAGS)), 5)}
+    year = Year(tmp_path, told=lambda _case, _point: Facts(cubin="same"), campaigns=apart)
+    controls = history_of(year).controls
+    assert (TAGS[2], TAGS[3]) not in {(pair.base, pair.head) for pair in controls.pairs}
+    assert controls.cells == len(CASES) * (len(TAGS) - 2)
+
+
 def test_a_lost_case_is_gone(tmp_path: Path) -> None:
     """A case that no longer runs is told with the reason, and fails."""
 
