@@ -14,6 +14,7 @@ from regress.errors import UsageError
 from regress.gate import cell_verdicts, gate, worst_first
 from regress.model.cell import Cell
 from regress.model.finding import Finding, Metric
+from regress.model.reason import ReasonCode
 from regress.model.verdict import Verdict, join
 from regress.pipeline.cells import build_cells
 from regress.pipeline.missing import mark_missing, missing_rounds
@@ -92,7 +93,8 @@ def judge_pairs(
 ) -> dict[tuple[str, str], Pair]:
     """Judge every stack against every earlier one.
 
-    Two stacks that hold no case in common make no pair.
+    Two stacks of which neither has anything to say of any case make no pair. One that lost every
+    case has.
 
     Parameters
     ----------
@@ -128,12 +130,16 @@ def _judge(base: Release, head: Release, noise: Noise, config: Config) -> Pair |
     lost = tuple(missing_rounds(rounds, (base.tag, head.tag), wanted))
     findings = [*times, *lost, *_found(cells, config)]
     told = dict(_outcomes(cells, findings))
-    if not any(cell.timed for cell in told.values()):
+    if not any(_is_told(cell) for cell in told.values()):
         return None
     verdict, _ = gate(cell_verdicts(findings), variance_fails=config.spread.fails)
     swapped = [replace(cell, base=cell.head, head=cell.base) for cell in cells]
     back = _back(times, [*lost, *_found(swapped, config)])
     return Pair(base.tag, head.tag, asked.tier, verdict, told, back)
+
+
+def _is_told(cell: CellOutcome) -> bool:
+    return any(f.reason.code is not ReasonCode.NEVER_PLANNED for f in cell.findings)
 
 
 def _found(cells: Sequence[Cell], config: Config) -> Iterator[Finding]:

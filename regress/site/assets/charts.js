@@ -185,10 +185,11 @@ const charts = {
       fy: { domain: backends, axis: null, padding: narrow ? 0.26 : 0.14 },
       marks: [
         Plot.text(backends, { fy: (b) => b, text: (b) => b.replace("flashinfer-", "") + (contiguous.has(b) ? " *" : ""), frameAnchor: narrow ? "top-left" : "right", textAnchor: "start", dx: narrow ? 4 : 10, dy: narrow ? -13 : 0, fontFamily: "Plex Mono, monospace", fontSize: 11 }),
-        Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 2, y2: "first", stroke: color("--s2"), strokeWidth: 6, strokeOpacity: 0.55, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
+        Plot.ruleX(of("planned").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 2, y2: "first", stroke: color("--s2"), strokeWidth: 9, strokeOpacity: 0.45, title, tip: { fill: "var(--surface)", stroke: "var(--line)" } }),
         Plot.text(of("planned").filter((t) => t.first === null), { fy: "backend", x: "tag", y: "last", text: () => "↑", dy: -4, fill: color("--s2"), title }),
         Plot.dot(of("predicted").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", symbol: "diamond", r: 5, stroke: color("--muted"), title }),
-        Plot.dot(of("measured").filter((t) => t.first !== null), { fy: "backend", x: "tag", y: "first", r: 3, fill: color("--s0"), title }),
+        // A bracket without length is a dot, by its round ends.
+        Plot.ruleX(of("measured").filter((t) => t.first !== null), { fy: "backend", x: "tag", y1: (t) => t.last ?? 2, y2: "first", stroke: color("--s0"), strokeWidth: 4, strokeLinecap: "round", title }),
       ],
     });
     const keys = legend([["var(--s2)", "planned, as the library says (↑ beyond the largest batch)"], ["var(--s0)", "measured, from times"], ["transparent", "◇ predicted by a model"]]);
@@ -301,6 +302,15 @@ function scrolled(figure) {
   box.setAttribute("aria-label", "Picture");
   box.append(figure);
   return box;
+}
+
+// What stands behind # in an address; codes that no browser writes, as a lone %, stand as they are.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function message(text) {

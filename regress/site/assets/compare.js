@@ -42,7 +42,7 @@ function table(cells, base, head, name) {
 function show(pair, base, head) {
   const title = element("h2", {}, `${base} → ${head} `);
   if (!pair) {
-    place.replaceChildren(title, message("These two hold no case in common: nothing to compare."));
+    place.replaceChildren(title, message("No case was measured in either of these two: nothing to compare."));
     return;
   }
   title.append(badge(pair.verdict));
@@ -68,7 +68,7 @@ function show(pair, base, head) {
 
 async function update() {
   const order = settings.tags;
-  let [base, head] = decodeURIComponent(location.hash.slice(1)).split("...");
+  let [base, head] = decoded(location.hash.slice(1)).split("...");
   if (!order.includes(base) || !order.includes(head)) [base, head] = settings.default;
   if (order.indexOf(base) > order.indexOf(head)) [base, head] = [head, base];
   form.base.value = base;

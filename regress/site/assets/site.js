@@ -32,7 +32,7 @@ for (const input of document.querySelectorAll("[data-filter]")) {
     history.replaceState(null, "", `#${encodeURIComponent(input.value)}`);
     apply();
   });
-  input.value = decodeURIComponent(location.hash.slice(1));
+  input.value = decoded(location.hash.slice(1));
   apply();
 }
 

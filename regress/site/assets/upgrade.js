@@ -35,23 +35,29 @@ function total(tag, other, wanted) {
   row.worse = of(...settings.losing).length;
   row.faster = of("IMPROVEMENT").length;
   row.lost = row.worse - of("REGRESSION").length;
-  row.open = row.size - row.worse - of("IMPROVEMENT", "SAME", "NEW").length;
+  row.missing = of("NO_DATA").length;
+  row.lacking = (other?.lacks ?? []).filter(wanted).length;
+  row.known = row.size - row.missing;
+  row.open = row.known - row.worse - of("IMPROVEMENT", "SAME", "NEW").length;
   const larger = settings.losing.flatMap((verdict) => lost(verdict).map((place) => ({ place, verdict })));
   row.bad = [...of(...settings.losing), ...larger];
   row.more = [larger.length, lost("IMPROVEMENT").length];
   return row;
 }
 
+// A cell that the reader's release has and the other one lacks is a loss, since nothing is known of
+// it, and none is larger.
+//
 // A loss of a twin counts, where the row has none itself. Identical kernels are as fast and as
 // wrong; that a cell was not measured says nothing of them.
-function compareTwins(rows) {
+function findLosses(rows) {
   for (const row of rows) {
     const own = row.bad.map((cell) => cell.place);
     const twins = rows.filter((other) => settings.twins[row.tag]?.includes(other.tag));
     const worse = (other) => other.bad.filter((cell) => cell.verdict !== "GONE" && !own.includes(cell.place));
     row.twins = twins.map((other) => ({ tag: other.tag, bad: worse(other) })).filter((other) => other.bad.length).sort((a, b) => b.bad.length - a.bad.length);
-    row.clean = row.bad.length + row.twins.length === 0;
-    const wrong = row.lost || row.twins.some((other) => other.bad.some((cell) => cell.verdict !== "REGRESSION"));
+    row.clean = row.bad.length + row.twins.length + row.lacking === 0;
+    const wrong = row.lost || row.lacking || row.twins.some((other) => other.bad.some((cell) => cell.verdict !== "REGRESSION"));
     row.loss = wrong ? Infinity : Math.max(1, ...[row, ...twins].map((one) => one.slow?.ratio ?? 1));
   }
 }
@@ -62,8 +68,8 @@ function best(rows) {
   const newer = (a, b) => order.indexOf(b.tag) - order.indexOf(a.tag);
   const most = Math.max(...free.map((row) => row.saved));
   const alike = free.filter((row) => row.saved >= most - settings.margins[row.across ? 1 : 0]);
-  if (free.length) return alike.sort((a, b) => a.across - b.across || a.open - b.open || newer(a, b))[0];
-  return [...rows].sort((a, b) => a.loss - b.loss || a.worse - b.worse || b.saved - a.saved || newer(a, b))[0];
+  if (free.length) return alike.sort((a, b) => a.across - b.across || a.open + a.missing - b.open - b.missing || newer(a, b))[0];
+  return [...rows].sort((a, b) => a.loss - b.loss || a.worse + a.lacking - b.worse - b.lacking || b.saved - a.saved || newer(a, b))[0];
 }
 
 const are = (n) => (n ? `${n} ${n === 1 ? "is" : "are"}` : "none is");
@@ -77,7 +83,9 @@ function cellLink({ place, ratio: value }) {
 
 const gains = (row) => [`${are(row.faster)} faster`, ...(row.fast ? [" (best ", cellLink(row.fast), ")"] : [])];
 const worst = (row) => (row.doubt ? [" (worst ", cellLink(row.doubt), ` on ${familyOf(row.doubt.place)})`] : []);
-const open = (row) => (row.open ? [`; ${are(row.open)} not shown equal`, ...worst(row)] : []);
+const absent = (row) => `${row.missing} of ${cells(row.size)} ${row.missing === 1 ? "has" : "have"} no data`;
+const missing = (row) => (row.missing ? [`; ${absent(row)}`] : []);
+const open = (row) => (row.open ? [`; ${are(row.open)} not shown equal`, ...worst(row), ...missing(row)] : missing(row));
 
 function twins(tag, row) {
   if (!row.twins.length) return [];
@@ -95,7 +103,8 @@ function losses(tag, row) {
   if (slower) found.push([`${cells(slower)} slower, at most `, cellLink(row.slow)]);
   if (!row.worse && row.more[0]) found.push([`${cells(row.more[0])} of a larger tier slower or lost`]);
   if (row.twins.length) found.push(twins(tag, row));
-  return found.flatMap((part, i) => (i ? [", and ", ...part] : part));
+  const how = found.length ? " has the smallest largest loss: " : " is shown slower nowhere, but is not measured in full";
+  return [how, ...found.flatMap((part, i) => (i ? [", and ", ...part] : part))];
 }
 
 function across(tag, row, rows) {
@@ -109,10 +118,10 @@ function sentence(tag, newer, older, newest) {
   const top = best(newer);
   const back = best(older.filter((row) => row.clean && row.faster && (!top?.clean || row.saved > top.saved)));
   const said = [];
-  if (!top) said.push(`${newest ? `${tag} is the newest release measured` : `No newer release has such a cell in common with ${tag}`}${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
-  else if (!top.clean) said.push(`From ${tag}, no newer release is free of regressions. `, linked(tag, top), " has the smallest largest loss: ", ...losses(tag, top), "; ", ...gains(top), ...open(top), ".");
+  if (!top) said.push(`${newest ? `${tag} is the newest release measured` : `No newer release can be compared with ${tag}: no such cell has data`}${back ? "" : ", and no older one is faster without being slower elsewhere"}.`);
+  else if (!top.clean) said.push(`From ${tag}, no newer release is shown to be free of losses. `, linked(tag, top), ...losses(tag, top), "; ", ...gains(top), ...open(top), ".");
   else if (!top.faster) said.push(`From ${tag}, no newer release is faster without being slower elsewhere. `, linked(tag, top), " is shown slower nowhere", ...open(top), ".");
-  else said.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.size)} is shown slower or lost, `, ...gains(top), ...open(top), ".");
+  else said.push(`From ${tag}, go to `, linked(tag, top), `: none of ${cells(top.known)} is shown slower or lost, `, ...gains(top), ...open(top), ".");
   if (top) said.push(...across(tag, top, newer));
   if (back) said.push(" Going back to ", linked(tag, back), " is shown to cost nothing, and ", ...gains(back), ...open(back), back.across ? ", compared across campaigns." : ".");
   return [element("p", { className: "answer" }, ...said), top];
@@ -146,7 +155,7 @@ function line(row, tag, families) {
   const small = (...text) => [element("br"), element("span", { className: "why" }, ...text)];
   const verdict = element("td", { className: "against" });
   if (!row.size) {
-    verdict.append(element("span", { className: "missing" }, "not compared: no cell in common"));
+    verdict.append(element("span", { className: "missing" }, "not compared: no such cell was measured in either"));
     return element("tr", {}, name, verdict, ...Array.from({ length: 3 + families.length }, () => element("td", { className: "num" }, "–")));
   }
   verdict.append(badge(row.counts[0][0]), ...small(element("a", { href: compareOf(tag, row.tag) }, `compare (${row.tier})`), row.across ? ", across campaigns" : ""));
@@ -177,8 +186,13 @@ function unknown(asked) {
   return [element("p", { className: "note" }, `Not measured here: ${missing.join(", ")}. Below is the answer for ${form.tag.value}, ${form.family.value || "all families"}, ${form.backend.selectedOptions[0].text}.`)];
 }
 
+function nothing(family) {
+  if (!settings.cells.length) return "No two releases were measured: nothing to compare.";
+  return `No cell that all releases have is of ${family || "any family"} and of ${form.backend.selectedOptions[0].text}.`;
+}
+
 async function update() {
-  const asked = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const asked = location.hash.slice(1).split("/").map(decoded);
   const tag = order.includes(asked[0]) ? asked[0] : settings.default;
   const family = settings.families.includes(asked[1]) ? asked[1] : "";
   const backend = settings.backends.includes(asked[2]) ? asked[2] : "";
@@ -191,11 +205,11 @@ async function update() {
     const wanted = (place) => (!family || familyOf(place) === family) && (!backend || kindOf(place) === backend);
     const families = settings.families.filter((f) => settings.cells.some((place) => wanted(place) && familyOf(place) === f));
     const rows = settings.releases.map(([other, day]) => ({ ...total(other, pairs[other], wanted), day })).reverse();
-    compareTwins(rows);
+    findLosses(rows);
     const [newer, older] = [1, -1].map((side) => rows.filter((row) => side * (order.indexOf(row.tag) - order.indexOf(tag)) > 0));
-    const known = (group) => group.filter((row) => row.size);
+    const known = (group) => group.filter((row) => row.known);
     if (!families.length) {
-      answer.replaceChildren(...unknown(asked), message(`No cell that all releases have is of ${family} and of ${form.backend.selectedOptions[0].text}.`));
+      answer.replaceChildren(...unknown(asked), message(nothing(family)));
       choices.replaceChildren();
       return;
     }

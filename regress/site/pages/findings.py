@@ -1,24 +1,30 @@
 """The findings: every change over the releases with its cause, as a page and as a feed."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from xml.etree import ElementTree as ET
 
 from regress.model.history import HistoryFinding
-from regress.report.history_stories import stories_of
+from regress.report.history_stories import Story, stories_of
 from regress.report.history_suspects import suspects_of
 from regress.site.page import Page
 from regress.site.subject import Subject
 from regress.site.words import sentence, times
 
-__all__ = ["feed", "finding_pages"]
+__all__ = ["anchors_of", "feed", "finding_pages"]
 
 _ATOM = "http://www.w3.org/2005/Atom"
+_PART = re.compile("-(?:after|until)-")
+"""What follows is of a part of a change: what was taken back, or began later."""
 
 
 def finding_pages(subject: Subject) -> Iterator[Page]:
     """Yield the page."""
     told = subject.history
     stories = stories_of(told, told.findings) if told else ()
+    standing = [s for s in stories if s.worse and s.lead.standing]
+    over = [s for s in stories if s.worse and not s.lead.standing]
+    better = [s for s in stories if not s.worse]
     yield Page(
         "findings.html",
         "findings.html",
@@ -26,11 +32,36 @@ def finding_pages(subject: Subject) -> Iterator[Page]:
         {
             "history": told,
             "suspects": suspects_of(told) if told else (),
-            "standing": [s for s in stories if s.worse and s.lead.standing],
-            "over": [s for s in stories if s.worse and not s.lead.standing],
-            "better": [s for s in stories if not s.worse],
+            "standing": standing,
+            "over": over,
+            "better": better,
+            "anchors": anchors_of([*standing, *over, *better]),
         },
     )
+
+
+def anchors_of(stories: Iterable[Story]) -> Mapping[str, list[str]]:
+    """Return further ids for the stories of a page, by the id of each one's leading finding.
+
+    Findings that a story tells with its first keep theirs. A change of which nothing stands has no
+    finding of its bare id; its address leads to the first part of it.
+
+    Parameters
+    ----------
+    stories
+        In the order of the page.
+    """
+    told = [(story, finding.id) for story in stories for finding in story.findings]
+    taken = {name for _, name in told}
+    found: dict[str, list[str]] = {}
+    for story, name in told:
+        lead = story.lead.id
+        found.setdefault(lead, []).extend([name] if name != lead else [])
+        base = _PART.split(name)[0]
+        if base not in taken:
+            taken.add(base)
+            found[lead].append(base)
+    return found
 
 
 def feed(subject: Subject, url: str) -> str:

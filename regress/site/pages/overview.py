@@ -39,6 +39,9 @@ def overview_pages(subject: Subject) -> Iterator[Page]:
             "measured": subject.measured,
             "listed": sum(release.published for release in subject.releases),
             "rounds": sum(len(release.rounds) for release in subject.measured),
+            "picked": sum(
+                r.tier not in catalog.TIERS for release in subject.measured for r in release.rounds
+            ),
             "setup": subject.setup,
             "cards": [m.gpu_uuid[-6:] for m in subject.machines],
             "warnings": (*subject.warnings, *(subject.history.warnings if subject.history else ())),

@@ -23,6 +23,8 @@ _LEGEND: Final = (
     (Verdict.IMPROVEMENT, "faster"),
     (Verdict.GONE, "lost"),
     (Verdict.BROKEN, "wrong"),
+    (Verdict.NO_DATA, "no data"),
+    (Verdict.VARIANCE, "noisier"),
     (Verdict.UNDECIDED, "undecided"),
     (Verdict.NEW, "new"),
     (Verdict.SAME, "the same"),
@@ -89,7 +91,8 @@ def upgrade_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
 
     It holds every other release with the tier that was judged. Each even cell has a letter, its
     place in `WORST_FIRST` or `-` where nothing is said, whether campaigns were compared with each
-    other, and the ratio. Of the cells of a larger tier, those lost or gained are named.
+    other, and the ratio. Even cells that the release was measured in and the other was not are
+    named, and of the cells of a larger tier, those lost or gained.
     """
     even, places, lose = list(_even_cases(subject)), _places(subject), losing(subject)
     for ours in subject.measured:
@@ -98,10 +101,12 @@ def upgrade_data(subject: Subject) -> Iterator[tuple[str, str, object]]:
             found = _pair(subject, ours, other)
             if found:
                 pair, cells = found
+                same = [cell for cell in cells if _is_even(pair, cell.case)]
                 more = [cell for cell in cells if not _is_even(pair, cell.case)]
                 told[other.tag] = {
                     "tier": pair.tier,
-                    **_packed(even, [cell for cell in cells if _is_even(pair, cell.case)]),
+                    **_packed(even, same),
+                    "lacks": [places[case] for case in _lacking(subject, ours, same)],
                     "more": dict(_more(more, (*lose, Verdict.IMPROVEMENT), places)),
                 }
         yield f"data/upgrades/{ours.tag}.js", f"upgrades/{ours.tag}", told
@@ -153,6 +158,13 @@ def _packed(even: Sequence[Case], cells: Sequence[_Told]) -> dict[str, object]:
         "across": "".join(str(int(c.across)) if c else "-" for c in found),
         "ratios": [float(f"{c.ratio:.6g}") if c and c.ratio else None for c in found],
     }
+
+
+def _lacking(subject: Subject, ours: Release, cells: Sequence[_Told]) -> Iterator[Case]:
+    """Yield what has no data although our side has times."""
+    for cell in cells:
+        if cell.verdict is Verdict.NO_DATA and subject.time_us(ours.tag, cell.case) is not None:
+            yield cell.case
 
 
 def _more(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urldefrag
 
 import pytest
@@ -46,6 +47,8 @@ def test_every_entry_of_the_feed_has_its_place(site: Path) -> None:
     places = re.findall(r'href="findings\.html#([^"]+)"', (site / "findings.atom").read_text())
     assert places
     assert [place for place in places if f'id="{place}"' not in page] == []
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len({*ids}) == len(ids)
 
 
 def test_every_page_is_reached_and_opens_cleanly(browser: Browser, site: Path) -> None:
@@ -116,6 +119,38 @@ def test_a_comparison_is_linked_by_its_address(browser: Browser, site: Path) -> 
     assert watched.complaints == []
 
 
+def test_an_address_that_nothing_can_decode_leaves_the_page_working(
+    browser: Browser, site: Path
+) -> None:
+    """A lone % is like any unknown address."""
+    watched = watch(browser.new_context(viewport=WIDE))
+    for name, shown in (
+        ("compare", "#comparison tbody td"),
+        ("upgrade", "#choices tbody td"),
+        ("cells", "#cells"),
+    ):
+        watched.page.goto(f"{site.as_uri()}/{name}.html#%E0%A4%A")
+        assert watched.page.locator(shown).first.is_visible(), name
+    assert watched.complaints == []
+
+
+DRAWN = """() => {
+  const told = { v1: { measured: [null, 128] }, v2: { measured: [65, 66] } };
+  const made = charts.thresholds({ tags: ["v1", "v2"], axes: [{ backend: "b", told }] }, 800);
+  const bars = [...made.querySelectorAll('[stroke-linecap="round"] line')];
+  return bars.map(bar => Math.round(bar.getAttribute("y1") - bar.getAttribute("y2")));
+}"""
+
+
+def test_a_threshold_that_times_bound_widely_is_no_dot(browser: Browser, site: Path) -> None:
+    """From the floor to its upper end it is a bar; only neighbours make a dot."""
+    page = browser.new_page(viewport=WIDE)
+    page.goto(f"{site.as_uri()}/thresholds.html")
+    wide, exact = page.evaluate(DRAWN)
+    assert wide > 30
+    assert exact == 0
+
+
 def test_the_roofline_of_a_release_is_linked_by_its_address(browser: Browser, site: Path) -> None:
     """The address chooses the release, and the table follows the filter."""
     page = browser.new_page(viewport=WIDE)
@@ -177,7 +212,9 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_in_both_themes(browser: Browser, site: Path, scheme: str) -> None:
+def test_text_stands_out_in_both_themes(
+    browser: Browser, site: Path, scheme: Literal["light", "dark"]
+) -> None:
     """Every colour of text has the contrast to the paper that WCAG asks for."""
     page = browser.new_page(color_scheme=scheme)
     page.goto(f"{site.as_uri()}/index.html")

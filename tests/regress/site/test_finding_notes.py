@@ -2,9 +2,12 @@
 
 import re
 
+import msgspec
+
 from regress.model.history import Explained
 from regress.report.history_stories import stories_of
 from regress.site.page import Page, render
+from regress.site.pages.findings import anchors_of
 from regress.site.pages.notes import render_note
 from regress.store.notes import load_note_text, load_notes
 from tests.regress.pipeline.alerts.histories import finding, history
@@ -20,6 +23,7 @@ def test_a_finding_names_its_notes() -> None:
     )
     stories = stories_of(told, told.findings)
     values = {"history": told, "standing": stories, "suspects": (), "over": (), "better": ()}
+    values["anchors"] = anchors_of(stories)
     shared = dict.fromkeys(("machine", "machine_line", "options", "source"), "-")
     shared |= {"asv": "", "damaged": ""}
     html = render(Page("findings.html", "findings.html", "Findings", values), shared)
@@ -29,6 +33,23 @@ def test_a_finding_names_its_notes() -> None:
     path = f'href="notes/{name}.html" title="regress/docs/triage/{name}.md"'
     link = f"<a {path}>fa2 loops &lt;longer&gt;</a>."
     assert html.index(link) < html.index("Likely cause:")
+
+
+def test_an_address_leads_on_when_its_change_was_taken_back() -> None:
+    """The bare id is the first part's, unless a finding has it; a part that is told with others
+    keeps its own, and no id is there twice."""
+    first = finding(id="a-until-v3", standing=False, recovered_by="v3")
+    told = history(
+        finding(id="b"),
+        first,
+        msgspec.structs.replace(first, id="c-after-v1-until-v3"),
+        finding(id="a-until-v4", standing=False, recovered_by="v4"),
+        finding(id="b-until-v3", standing=False, recovered_by="v3", verdict="GONE"),
+    )
+    anchors = anchors_of(stories_of(told, told.findings))
+    assert anchors.pop("a-until-v3") == ["a", "c-after-v1-until-v3", "c"]
+    assert {*anchors} == {"b", "a-until-v4", "b-until-v3"}
+    assert not any(anchors.values())
 
 
 def test_a_note_is_a_page_without_markup_of_its_own() -> None:

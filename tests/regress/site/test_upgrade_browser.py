@@ -124,7 +124,7 @@ def test_a_row_names_the_losses_of_its_twins(browser: Browser, site: Path) -> No
     assert "identical kernels" not in page.locator("tr[data-tag='v0.6.1']").inner_text()
 
 
-ITSELF = {"tag": "v0.6.0", "lost": 0, "bad": []}
+ITSELF = {"tag": "v0.6.0", "lost": 0, "lacking": 0, "bad": []}
 SLOW = {"place": 3, "verdict": "REGRESSION", "ratio": 1.04}
 TWINS: tuple[tuple[str, list[Any], Any, list[Any]], ...] = (
     ("slower", [SLOW], SLOW, [False, 1.04]),
@@ -139,10 +139,10 @@ def test_a_loss_of_a_twin_counts(browser: Browser, site: Path) -> None:
     """A release that is shown slower nowhere is not free of losses if its twin is slower."""
     page = browser.new_page()
     page.goto(f"{site.as_uri()}/upgrade.html")
-    judged = """rows => { settings.twins = {'v0.6.0': ['v0.6.1']}; compareTwins(rows);
+    judged = """rows => { settings.twins = {'v0.6.0': ['v0.6.1']}; findLosses(rows);
       return [rows[0].clean, Number.isFinite(rows[0].loss) ? rows[0].loss : null]; }"""
     for name, bad, slow, expected in TWINS:
-        twin = {"tag": "v0.6.1", "lost": 0, "bad": bad, "slow": slow}
+        twin = {"tag": "v0.6.1", "lost": 0, "lacking": 0, "bad": bad, "slow": slow}
         assert page.evaluate(judged, [ITSELF, twin]) == expected, name
         stranger = {**twin, "tag": "v0.6.3"}
         assert page.evaluate(judged, [ITSELF, stranger]) == [True, 1], name
@@ -164,6 +164,7 @@ def test_cells_are_added_up(browser: Browser, site: Path) -> None:
 
 
 FREE = {"clean": True, "saved": 0.5, "open": 0, "across": False, "loss": 1, "worse": 0}
+FREE |= {"lacking": 0, "missing": 0}
 SLOWER = {**FREE, "clean": False, "loss": 1.1, "worse": 1}
 
 
@@ -173,6 +174,7 @@ CHOICES = (
     ("equal gains", {**FREE, "saved": 0.505}, FREE, "newer"),
     ("across campaigns", FREE, {**FREE, "saved": 0.505, "across": True}, "older"),
     ("undecided", FREE, {**FREE, "open": 1}, "older"),
+    ("no data", FREE, {**FREE, "missing": 1}, "older"),
     ("smallest loss", {**SLOWER, "loss": 1.2}, {**SLOWER, "worse": 9}, "newer"),
     ("lost", SLOWER, {**SLOWER, "loss": 1e300}, "older"),
 )
