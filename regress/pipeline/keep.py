@@ -85,8 +85,8 @@ def keep(source: Path, target: Path, machine: str | None = None) -> Kept:
             new[tag] += is_new
             present += not is_new
             (folder / UNRUNNABLE_FILE).unlink(missing_ok=True)
-    for path in tree.ignored:
-        if path.name == UNRUNNABLE_FILE and machine in {None, path.parent.parent.name}:
+    for path in tree.notes:
+        if machine in {None, path.parent.parent.name}:
             try:
                 _keep_note(path, target / path.relative_to(source))
             except UsageError as error:

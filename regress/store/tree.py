@@ -32,12 +32,15 @@ class Tree:
         Folders that were searched.
     files
         Paths by (machine, tag), sorted.
+    notes
+        Why stacks cannot be measured, where their rounds would be.
     ignored
-        Files that are no round files, e.g. left half-written by a killed run.
+        Files that are neither, e.g. left half-written by a killed run.
     """
 
     roots: tuple[Path, ...]
     files: dict[tuple[str, str], tuple[Path, ...]]
+    notes: tuple[Path, ...]
     ignored: tuple[Path, ...]
 
     def tags(self, machine: str) -> tuple[str, ...]:
@@ -142,6 +145,7 @@ def _unreadable(error: OSError) -> str:
 
 def _scan(roots: Sequence[Path]) -> Tree:
     files: dict[tuple[str, str], list[Path]] = {}
+    notes: list[Path] = []
     ignored: list[Path] = []
     for root in roots:
         for folder in _folders(root):
@@ -149,10 +153,10 @@ def _scan(roots: Sequence[Path]) -> Tree:
             for path in sorted(folder.iterdir()):
                 if path.name.endswith(".json.gz"):
                     files.setdefault(key, []).append(path)
-                elif path.name != UNRUNNABLE_FILE:
-                    ignored.append(path)
+                else:
+                    (notes if path.name == UNRUNNABLE_FILE else ignored).append(path)
     ordered = {key: tuple(paths) for key, paths in sorted(files.items())}
-    return Tree(tuple(roots), ordered, tuple(ignored))
+    return Tree(tuple(roots), ordered, tuple(notes), tuple(ignored))
 
 
 def _folders(root: Path) -> Iterator[Path]:

@@ -1,6 +1,6 @@
 """Notes of stacks that cannot be measured, which stand where their rounds would."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +8,7 @@ import msgspec
 
 from regress.errors import UsageError
 from regress.store.tree import Tree
-from workloads.unrunnable import UNRUNNABLE_FILE, Unrunnable
+from workloads.unrunnable import Unrunnable
 
 __all__ = ["load_unrunnable", "unmeasured"]
 
@@ -41,7 +41,9 @@ def load_unrunnable(path: Path) -> Unrunnable:
 def unmeasured(tree: Tree, machine: str) -> Iterator[str]:
     """Tell why stacks of a machine have no rounds, a line each; of a damaged note what it lacks."""
     measured = tree.tags(machine)
-    for path in _files(tree.roots, machine):
+    for path in tree.notes:
+        if path.parent.parent.name != machine:
+            continue
         try:
             note = load_unrunnable(path)
         except UsageError as error:
@@ -49,8 +51,3 @@ def unmeasured(tree: Tree, machine: str) -> Iterator[str]:
             continue
         if note.tag not in measured:
             yield f"{note.tag} has no rounds, as it could not be measured: {note.reason}"
-
-
-def _files(roots: Sequence[Path], machine: str) -> Iterator[Path]:
-    for root in roots:
-        yield from sorted((root / machine).glob(f"*/{UNRUNNABLE_FILE}"))
