@@ -87,7 +87,7 @@ def stretches_of(
 
 
 def outcome_of(
-    at: tuple[int, int],
+    at: tuple[int, int, bool],
     alike: Stretches,
     steps: Sequence[PlacedStep],
     beyond: float,
@@ -104,7 +104,7 @@ def outcome_of(
     Parameters
     ----------
     at
-        The last point without the change, and the first with it.
+        The last point without the change, the first with it, and whether that is slower.
     alike
         The series.
     steps
@@ -114,10 +114,10 @@ def outcome_of(
     equal
         Whether the newest trusted code is shown equal to that of the last point without the change.
     """
-    before, start = at
+    before, start, slower = at
     change = alike.level - alike.level[before]
-    sign = 1.0 if change[start] > 0 else -1.0
-    back = [s.point for s in steps if s.point > start and s.slower is (sign < 0)]
+    sign = 1.0 if slower else -1.0
+    back = [s.point for s in steps if s.point > start and s.slower is not slower]
     end = None
     if back or equal:
         first = max(min(back, default=start), alike.around(start).stop)

@@ -167,11 +167,13 @@ def _told(
         line.nature[series] != Nature.CLOSED,
         rule_of(judged.lines.metric, config).min_rounds,
     )
-    spans = alike.around(before), alike.around(alike.newest)
+    newest = max(alike.newest, point)  # With few rounds since, the change itself is the newest.
+    spans = alike.around(before), alike.around(newest)
     code, ratio = compare(judged.lines, series, spans, config)
-    equal = alike.newest > point and code is ReasonCode.EQUIVALENT
+    equal = newest > point and code is ReasonCode.EQUIVALENT
+    place = before, point, not isinstance(change, Step) or change.verdict is Verdict.REGRESSION
     beyond = float(line.size[series])
-    outcome = outcome_of((before, point), alike, judged.of(series), beyond, equal=equal)
+    outcome = outcome_of(place, alike, judged.of(series), beyond, equal=equal)
     last = outcome.end if outcome.end is not None else alike.level.size
     return Told(
         change,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regress.detect.history.recovery import Stretches, outcome_of, stretches_of
-from regress.detect.history.steps import Found, Line, Nature, find_changes, jumps
+from regress.detect.history.steps import Found, Line, Nature, PlacedStep, find_changes, jumps
 from regress.stats.exact import Floats
 from regress.stats.panel import Panel
 from regress.stats.rates import acceptable
@@ -206,19 +206,19 @@ def _alike(level: list[float], rounds: int = 5) -> Stretches:
 
 def test_outcome_without_a_step_back() -> None:
     """A level that comes down by itself is no recovery: nothing shows it."""
-    assert outcome_of((0, 1), _alike([0.0, 0.05, 0.05, 0.0]), (), 0.01).end is None
+    assert outcome_of((0, 1, True), _alike([0.0, 0.05, 0.05, 0.0]), (), 0.01).end is None
 
 
 def test_outcome_of_what_ended_without_a_step() -> None:
     """It is over, too, if the newest code is shown equal: from where the level came back."""
     alike = _alike([0.0, 0.05, 0.05, 0.004, 0.0])
-    assert outcome_of((0, 1), alike, (), 0.01, equal=True).end == 3
+    assert outcome_of((0, 1, True), alike, (), 0.01, equal=True).end == 3
 
 
 def test_code_with_few_rounds_ends_nothing() -> None:
     """Whatever its level seems to be."""
     alike = _alike([0.0, 0.05, 0.05, 0.004], rounds=1)
-    assert outcome_of((0, 1), alike, (), 0.01, equal=True).end is None
+    assert outcome_of((0, 1, True), alike, (), 0.01, equal=True).end is None
 
 
 def test_points_with_the_same_code_share_a_level() -> None:
@@ -230,3 +230,11 @@ def test_points_with_the_same_code_share_a_level() -> None:
     assert found.trusted.tolist() == [True, True, False, True, False]
     assert found.around(3) == slice(1, 4)
     assert found.newest == 3
+
+
+def test_the_direction_of_a_change_is_its_own() -> None:
+    """Not that of a level that noise of the same code has turned."""
+    changed = np.array([True, False, True])
+    alike = stretches_of(np.array([0.0, 0.02, -0.03, 0.0]), np.full(4, 5), changed, 5)
+    back = PlacedStep(0, 3, slower=False, p_adjusted=0.01, first=0, last=3)
+    assert outcome_of((0, 1, True), alike, (back,), 0.01).end == 3

@@ -82,6 +82,15 @@ def test_what_still_stands_is_told_apart(tmp_path: Path) -> None:
     assert worse[1].newest is None
 
 
+def test_the_newest_release_is_never_the_last_good_one(tmp_path: Path) -> None:
+    """With few rounds since a step, what differs most is the step, not nothing."""
+    many = {f"c{n}": (range(8), 3) for n in range(4)}
+    year = Year(tmp_path, step_at(8, 1.2), campaigns={**many, "last": (range(9), 4)})
+    (worse,) = [f for f in history_of(year).findings if f.verdict == "REGRESSION"]
+    assert worse.newest is not None
+    assert worse.newest.ratio.estimate == pytest.approx(1.2, abs=0.01)
+
+
 def test_a_short_regression_after_a_gain_is_shown(tmp_path: Path) -> None:
     """A window that holds a step the other way still shows what follows it."""
 
